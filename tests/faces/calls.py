@@ -29,6 +29,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "sessions_end": {"session": "empty", "reason": "done"},
     "sessions_reopen": {"session": "slot-bug"},
     "sessions_title": {"session": "slot-bug", "title": "Another name"},
+    "sessions_update": {"session": "slot-bug", "metadata": {"mood": "good"}, "input_tokens": 12},
     "sessions_archive": {"session": "Product search"},
     "sessions_unarchive": {"session": "empty"},
     "sessions_delete": {"session": "slot"},

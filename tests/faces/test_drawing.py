@@ -116,7 +116,7 @@ def everywhere(text: str) -> list[Result]:
         "id": "f1", "type": "V", "target": text, "content": text, "scope": text, "tier": "hot",
         "state": "live", "at": "2026-01-01T00:00:00.000Z", "ended_at": None, "superseded_by": None,
         "valid_from": "2026-01-01T00:00:00.000Z", "valid_to": None, "session_id": None, "message_id": None,
-        "actor": text,
+        "actor": text, "used_at": "2026-01-01T00:00:00.000Z", "uses": 0,
     }  # fmt: skip
     ended = fact | {"state": "superseded", "ended_at": "2026-01-02T00:00:00.000Z", "superseded_by": "f2"}
     scope = {

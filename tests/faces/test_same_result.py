@@ -62,7 +62,7 @@ def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
         }
     for fact in there.get("stored", ()):
         # Each face stores it at a moment of its own, for the person or the agent that uses it.
-        fact |= {"at": "MOMENT", "valid_from": "MOMENT", "stated_by": "WHO"}
+        fact |= {"at": "MOMENT", "valid_from": "MOMENT", "used_at": "MOMENT", "stated_by": "WHO"}
     return there
 
 

@@ -29,8 +29,8 @@ _OUTCOMES = {
 }
 
 
-class FactBrief(Info, frozen=True, kw_only=True):
-    """A fact with what it takes to understand and find it."""
+class FactInfo(Info, frozen=True, kw_only=True):
+    """A fact with all its properties; times are ISO 8601 in UTC."""
 
     id: str
     type: str
@@ -40,34 +40,19 @@ class FactBrief(Info, frozen=True, kw_only=True):
     tier: str
     state: str
     at: str
-    superseded_by: str | None
-
-    @classmethod
-    def brief(cls, fact: Fact) -> FactBrief:
-        return FactBrief(
-            id=fact.id,
-            type=fact.type,
-            target=fact.target,
-            content=fact.content,
-            scope=fact.scope,
-            tier=fact.tier,
-            state=fact.state,
-            at=iso_time(fact.at),
-            superseded_by=fact.superseded_by,
-        )
-
-
-class FactInfo(FactBrief, frozen=True, kw_only=True):
-    """A fact with all its properties; times are ISO 8601 in UTC."""
-
     ended_at: str | None
+    superseded_by: str | None
     valid_from: str
     valid_to: str | None
+    used_at: str
+    uses: int
     session_id: str | None
     message_id: int | None
     actor: str
     stated_by: str | None = None
     """Its source: user, agent, import or tool."""
+    user_id: str | None = None
+    """The user it belongs to; None if all users share it."""
 
     @classmethod
     def of(cls, fact: Fact) -> FactInfo:
@@ -84,10 +69,13 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
             superseded_by=fact.superseded_by,
             valid_from=iso_time(fact.valid_from),
             valid_to=None if fact.valid_to is None else iso_time(fact.valid_to),
+            used_at=iso_time(fact.used_at),
+            uses=fact.uses,
             session_id=fact.session_id,
             message_id=fact.message_id,
             actor=fact.actor,
             stated_by=fact.stated_by,
+            user_id=fact.user_id,
         )
 
 
@@ -96,16 +84,16 @@ class ConflictInfo(Info, frozen=True, kw_only=True):
 
     target: str
     reason: str
-    older: FactBrief
-    newer: FactBrief
+    older: FactInfo
+    newer: FactInfo
 
     @classmethod
     def of(cls, conflict: Conflict) -> ConflictInfo:
         return cls(
             target=conflict.target,
             reason=conflict.reason,
-            older=FactBrief.brief(conflict.older),
-            newer=FactBrief.brief(conflict.newer),
+            older=FactInfo.of(conflict.older),
+            newer=FactInfo.of(conflict.newer),
         )
 
 
@@ -121,7 +109,7 @@ class StatementInfo(Info, frozen=True, kw_only=True):
     may_replace: list[str]
 
 
-def describe(fact: FactBrief, *, dated: bool = True) -> str:
+def describe(fact: FactInfo, *, dated: bool = True) -> str:
     """Render a fact in the notation on one line, with its id, scope, tier and day."""
     from mnemos.facts.hot_set import escape
     from mnemos.language.notation import format_line
@@ -135,7 +123,7 @@ def describe(fact: FactBrief, *, dated: bool = True) -> str:
     return f"{text}  ({fact.id}, {scope}{kept}{when})"
 
 
-def _quote(fact: FactBrief) -> str:
+def _quote(fact: FactInfo) -> str:
     from mnemos.facts.hot_set import escape
 
     return f'"{escape(fact.content)}"'
@@ -197,11 +185,14 @@ class FactsWritten(Result, frozen=True, kw_only=True):
     facts: list[StatementInfo]
     gauge: int
     """The share of the hot set in use, in percent."""
+    gauge_tokens: int
+    """The same in tokens, of ``gauge_budget``."""
+    gauge_budget: int
     closed: list[str]
     reopened: list[str]
     conflicts: list[ConflictInfo]
     left_hot: list[FactInfo]
-    replaced: list[FactBrief]
+    replaced: list[FactInfo]
     """The facts that no longer hold."""
 
     @classmethod
@@ -220,11 +211,13 @@ class FactsWritten(Result, frozen=True, kw_only=True):
                 for one in written.facts
             ],
             gauge=written.gauge.percent,
+            gauge_tokens=written.gauge.used,
+            gauge_budget=written.gauge.budget,
             closed=list(written.closed),
             reopened=list(written.reopened),
             conflicts=[ConflictInfo.of(one) for one in written.conflicts],
             left_hot=[FactInfo.of(one) for one in written.left_hot],
-            replaced=[FactBrief.brief(fact) for fact in written.replaced],
+            replaced=[FactInfo.of(fact) for fact in written.replaced],
         )
 
     def as_text(self) -> str:

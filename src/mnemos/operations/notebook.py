@@ -99,10 +99,18 @@ def _read_file(memory: Memory, name: str) -> NotesInfo:
     limit = memory.notebook.limit(name)
     try:
         use = memory.notebook.use(name)
-        entries = memory.notebook.render(memory.notebook.entries(name))
+        stored = memory.notebook.entries(name)
+        entries = memory.notebook.render(stored)
     except MnemosError as exc:
         return NotesInfo(target=name, entries=[], used=0, limit=limit, percent=0, unread=str(exc))
-    return NotesInfo(target=name, entries=entries, used=use.used, limit=limit, percent=use.percent)
+    return NotesInfo(
+        target=name,
+        entries=entries,
+        used=use.used,
+        limit=limit,
+        percent=use.percent,
+        altered=entries != stored,
+    )
 
 
 class NotesInfo(Info, frozen=True, kw_only=True):
@@ -113,6 +121,8 @@ class NotesInfo(Info, frozen=True, kw_only=True):
     used: int
     limit: int
     percent: int
+    altered: bool = False
+    """True if an entry is not shown as it is stored: it has hidden characters, or is blocked."""
     unread: str | UnsetType = UNSET
 
 

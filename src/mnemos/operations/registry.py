@@ -109,10 +109,13 @@ def call(
     ``user_id``: the user for whom it is run, whatever the arguments say. An operation that can't tell users
     apart raises Refused, unless it works on what all users of a space share.
     """
-    operation = read(name, arguments or {})
-    if user_id is not None:
-        operation = _set_user(operation, BY_NAME[name], user_id)
-    return perform(memory, name, operation, progress)
+    return perform(memory, name, read_for(user_id, name, arguments or {}), progress)
+
+
+def read_for(user_id: str | None, name: str, arguments: Mapping[str, Any]) -> Operation:
+    """Fill an operation with arguments that a model wrote, to be run for a user; None for any."""
+    operation = read(name, arguments)
+    return operation if user_id is None else _set_user(operation, BY_NAME[name], user_id)
 
 
 def perform(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from mnemos.errors import NotFound
 from mnemos.operations.arguments import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SessionInfo(Info, frozen=True, kw_only=True):
-    """A session in a list."""
+    """Everything stored about a session except its messages."""
 
     id: str
     title: str | None
@@ -44,6 +45,14 @@ class SessionInfo(Info, frozen=True, kw_only=True):
     archived: bool
     project: str | None
     branch: str | None
+    user_id: str | None
+    model_config: Any
+    tool_call_count: int
+    input_tokens: int
+    output_tokens: int
+    metadata: Any
+    system_prompt: str | UnsetType | None = UNSET
+    """Left out of lists, unless details are asked for."""
     short_id: str = ""
     """Beginning of the id that is enough to name the session."""
     elsewhere: bool = False
@@ -51,15 +60,10 @@ class SessionInfo(Info, frozen=True, kw_only=True):
 
 
 class SessionDetail(SessionInfo, frozen=True, kw_only=True):
-    """Everything stored about a session except its messages."""
+    """A session that is shown alone."""
 
-    user_id: str | None
-    model_config: Any
-    system_prompt: str | None
-    tool_call_count: int
-    input_tokens: int
-    output_tokens: int
-    metadata: Any
+    untitled: bool = False
+    """Nobody gave it a title: ``title`` is the first line that a user said."""
 
 
 class MessageInfo(Info, frozen=True, kw_only=True):
@@ -75,6 +79,8 @@ class MessageInfo(Info, frozen=True, kw_only=True):
     timestamp: float
     metadata: Any
     forgotten: bool | UnsetType = UNSET
+    origin: str | UnsetType = UNSET
+    """``memory`` if the message only repeats the memory."""
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
@@ -89,6 +95,7 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     project: Project = None
     since: When = None
     until: When = None
+    details: Annotated[bool, Meta(description="Include system prompts")] = False
     user_id: User = None
 
     def run(self, memory: Memory) -> SessionList:
@@ -101,7 +108,10 @@ class ListSessions(Operation, frozen=True, kw_only=True):
         }
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen)
         total = memory.sessions.session_count(self.source, **chosen)
-        return SessionList(sessions=_list_infos(memory, rows), total=total)
+        infos = _list_infos(memory, rows)
+        if not self.details:
+            infos = [replace(one, system_prompt=UNSET) for one in infos]
+        return SessionList(sessions=infos, total=total)
 
 
 def _list_infos(memory: Memory, rows: Sequence[session_types.Session]) -> list[SessionInfo]:
@@ -153,7 +163,8 @@ def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[st
     if session is None:
         raise NotFound(f"There is no session {session_id!r}.")
     short = memory.sessions.shorten_ids([session_id])[session_id]
-    about = {**session, "title": memory.sessions.find_title(session_id), "short_id": short}
+    title, is_given = memory.sessions.find_title(session_id), session["title"] is not None
+    about = {**session, "title": title, "untitled": not is_given, "short_id": short}
     return SessionShown(
         session=fill(SessionDetail, about), messages=[fill(MessageInfo, one) for one in messages]
     )
@@ -208,88 +219,6 @@ class Lineage(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         return join_items(map(_render_info, self.shown))
-
-
-class CreateSession(Operation, frozen=True, kw_only=True):
-    """Create a session."""
-
-    traits: ClassVar[Traits] = Traits(
-        title="Create a session",
-        begins=True,
-        positional=("session_id",),
-        example='garden --title "The garden"',
-    )
-
-    session_id: Annotated[str, Meta(description="Id of your choice that is not in use")]
-    source: Annotated[str | None, Meta(description="Program it comes from; default: from the settings")] = (
-        None
-    )
-    model: Annotated[str | None, Meta(description="Model that takes part")] = None
-    system_prompt: Annotated[str | None, Meta(description="System prompt of the session")] = None
-    user_id: Annotated[str | None, Meta(description="User who takes part")] = None
-    parent_session_id: Annotated[str | None, Meta(description="Session that this one continues")] = None
-    title: Annotated[str | None, Meta(description="Title for people")] = None
-    project: Annotated[str | None, Meta(description="Repository or folder; default: the current one")] = None
-    branch: Annotated[str | None, Meta(description="Branch it is on")] = None
-
-    def run(self, memory: Memory) -> Created:
-        parent = self.parent_session_id
-        session_id = memory.sessions.create_session(
-            self.session_id,
-            self.source,
-            self.model,
-            None,
-            self.system_prompt,
-            self.user_id,
-            parent and memory.sessions.resolve_session(parent),
-            title=self.title,
-            project=self.project,
-            branch=self.branch,
-        )
-        return Created(session_id=session_id)
-
-
-class Created(Result, frozen=True, kw_only=True):
-    session_id: str
-
-    def as_text(self) -> str:
-        return join_items([f"Created session {self.session_id}."])
-
-
-class AppendMessage(Operation, frozen=True, kw_only=True):
-    """Append a message to a session."""
-
-    traits: ClassVar[Traits] = Traits(
-        title="Append a message",
-        positional=("session_id", "role", "content"),
-        stdin="content",
-        example='trip-to-lisbon user "Book the morning train"',
-    )
-
-    session_id: Session
-    role: Annotated[str, Meta(description="user, assistant, system or tool")]
-    content: Annotated[str | None, Meta(description="Text of the message")] = None
-    tool_name: Annotated[str | None, Meta(description="Tool whose result this is")] = None
-    tool_call_id: Annotated[str | None, Meta(description="Id of the tool call it answers")] = None
-
-    def run(self, memory: Memory) -> Appended:
-        session_id = memory.sessions.resolve_session(self.session_id)
-        message_id = memory.sessions.append_message(
-            session_id,
-            cast(session_types.Role, self.role),
-            self.content,
-            self.tool_name,
-            None,
-            self.tool_call_id,
-        )
-        return Appended(message_id=message_id)
-
-
-class Appended(Result, frozen=True, kw_only=True):
-    message_id: int
-
-    def as_text(self) -> str:
-        return f"Stored message:{self.message_id}."
 
 
 def name_session(memory: Memory, session_id: str) -> str:
@@ -360,6 +289,31 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
         if not self.title:
             return f"Removed the title of {short}."
         return f"Set the title of {short} to {self.title!r}."
+
+
+class UpdateSession(_Mark, frozen=True, kw_only=True):
+    """Change what is stored about a session: set keys of its metadata, replace its system prompt, or add to
+    its token counts."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Change a session",
+        positional=("session",),
+        example='trip-to-lisbon --metadata \'{"mood": "good"}\'',
+    )
+
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others stay")] = None
+    system_prompt: Annotated[str | None, Meta(description="New system prompt; empty to remove it")] = None
+    input_tokens: Annotated[int, Meta(ge=0, le=MOST, description="Tokens to add")] = 0
+    output_tokens: Annotated[int, Meta(ge=0, le=MOST, description="Tokens to add")] = 0
+
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
+        if self.metadata is not None:
+            sessions.update_metadata(session_id, self.metadata)
+        if self.system_prompt is not None:
+            sessions.update_system_prompt(session_id, self.system_prompt or None)
+        if self.input_tokens or self.output_tokens:
+            sessions.update_token_counts(session_id, self.input_tokens, self.output_tokens)
+        return f"Changed {name}."
 
 
 class ArchiveSession(_Mark, frozen=True, kw_only=True):

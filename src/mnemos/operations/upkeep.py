@@ -173,6 +173,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
     since: When = None
+    full: Annotated[bool, Meta(description="Whole texts before and after, not their beginnings")] = False
 
     def run(self, memory: Memory) -> Log:
         rows = memory.log(self.limit, before=self.before, since=self.since)
@@ -187,13 +188,16 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     operation=row.operation,
                     ref=row.ref,
                     short_ref=short.get(row.ref, row.ref),
-                    before=None if row.before is None else cut(row.before, _SHOWN),
-                    after=None if row.after is None else cut(row.after, _SHOWN),
+                    before=self._show(row.before),
+                    after=self._show(row.after),
                     undone_by=row.undone_by,
                 )
                 for row in rows
             ]
         )
+
+    def _show(self, text: str | None) -> str | None:
+        return text if text is None or self.full else cut(text, _SHOWN)
 
 
 class LogEntry(Info, frozen=True, kw_only=True):

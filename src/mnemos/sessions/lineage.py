@@ -18,6 +18,8 @@ from mnemos.text.tables import format_time
 
 _DELEGATED = frozenset({"subagent", "delegate", "delegation"})
 COMPRESSED = "compress"
+EXACTLY = "session:"
+"""Before an id: not the beginning of one, and not a title."""
 _MOST_MATCHES = 500
 _SHOWN_PROJECTS = 8
 _SHOWN_CANDIDATES = 8
@@ -32,10 +34,16 @@ def is_visible(session: SessionRow, user: str | None) -> bool:
 
 
 def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
-    """Return the session id for an id, a title or the beginning of an id, in this order."""
-    exact = tx.sessions.get(text)
+    """Return the session id for an id, a title or the beginning of an id, in this order.
+
+    ``session:ID`` is that id and nothing else.
+    """
+    whole_id = text.removeprefix(EXACTLY)
+    exact = tx.sessions.get(text) or (tx.sessions.get(whole_id) if whole_id != text else None)
     if exact is not None and is_visible(exact, user):
         return exact.id
+    if whole_id != text:
+        raise NotFound(f"There is no session {whole_id!r}.")
     titled = [row for row in tx.sessions.by_title(text, _MOST_MATCHES) if is_visible(row, user)]
     begun = () if titled else tx.sessions.by_id_prefix(text, _MOST_MATCHES)
     matches = titled or [row for row in begun if is_visible(row, user)]

@@ -199,3 +199,9 @@ def test_requests_are_logged_without_contents(root: Path, tmp_path: Path) -> Non
     assert all(one["ms"] > 0 and one["time"] and one["request_id"] for one in lines)
     assert "Lisbon" not in "".join(server.log)
     assert "mnm_" not in "".join(server.log)
+
+
+def test_fields_for_people_are_taken_only_where_the_address_says_so(server: Server) -> None:
+    given = {"query": "database", "user_id": "sam"}
+    assert server.post("recall", given).code == "invalid_input"
+    assert server.post("recall?person=true", given).status == 200

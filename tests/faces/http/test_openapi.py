@@ -51,7 +51,7 @@ def test_every_operation_has_its_path_with_input_result_and_scope() -> None:
     for entry in ENTRIES:
         described = paths[f"/v1/{entry.name}"]["post"]
         schema = described["requestBody"]["content"]["application/json"]["schema"]
-        offered = registry.input_schema(registry.load(entry))
+        offered = registry.command_schema(registry.load(entry))
         assert schema["properties"].keys() == offered["properties"].keys()
         assert described["x-scope"] in ("read", "write", "admin", "local")
     assert len(paths) - len(ENTRIES) == 3

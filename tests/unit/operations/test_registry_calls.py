@@ -17,7 +17,8 @@ from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, builtins
 from mnemos.operations.index import BY_NAME, ENTRIES
-from mnemos.operations.sessions import Created, ListSessions
+from mnemos.operations.session_records import Created
+from mnemos.operations.sessions import ListSessions
 from mnemos.testing import FixedClock
 
 # Those that touch files of this machine are called in tests/faces, in a folder of their own.
@@ -175,7 +176,8 @@ def test_schemas_are_made_afresh_so_that_nobody_can_spoil_them() -> None:
 
 
 def test_a_result_says_itself_once() -> None:
-    assert builtins(Created(session_id="s")) == {"session_id": "s", "text": "Created session s."}
+    done = {"session_id": "s", "ensured": False, "text": "Created session s."}
+    assert builtins(Created(session_id="s")) == done
 
 
 def test_an_operation_without_a_body_cannot_be_run() -> None:

@@ -11,7 +11,8 @@ from mnemos.operations.base import Done, Result, fill
 from mnemos.operations.forget import Forgotten
 from mnemos.operations.search import ConversationsFound, MessagesFound
 from mnemos.operations.session_files import SessionsExported, SessionsImported
-from mnemos.operations.sessions import Appended, Created, Lineage, Pruned, SessionList, SessionShown
+from mnemos.operations.session_records import Appended, Created
+from mnemos.operations.sessions import Lineage, Pruned, SessionList, SessionShown
 from mnemos.operations.texts import render_size
 from mnemos.operations.upkeep import Examined, Log, Stats
 
@@ -106,7 +107,7 @@ def test_small_results_say_what_happened() -> None:
     for result, words in (
         (Done(done="It is so."), "It is so."),
         (Created(session_id="s"), "s"),
-        (Appended(message_id=7), "message:7"),
+        (Appended(message_id=7, message_ids=[6, 7]), "message:7"),
         (Lineage(sessions=["a", "b"], shown=[]), ""),
         (Restored(former_data="/x/old.db"), "/x/old.db"),
         (BackedUp(path="/x/copy.db", bytes=2000), "2.0 kB"),

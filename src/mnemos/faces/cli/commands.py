@@ -255,8 +255,10 @@ def _open_editor(draft: str) -> str:
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
     """Fill the field that is read from standard input if it is - or, in a pipe, omitted."""
     field = operation.traits.stdin
-    last = operation.traits.positional[-1]
-    left_out = last not in arguments and field not in arguments and not is_terminal(sys.stdin)
+    *others, last = operation.traits.positional
+    # Without the arguments before it, another form of the command is meant.
+    is_meant = last not in arguments and field not in arguments and all(one in arguments for one in others)
+    left_out = is_meant and not is_terminal(sys.stdin)
     if arguments.get(last) == "-" or left_out:
         arguments.pop(last, None)
         arguments[field] = stdin_text()

@@ -90,7 +90,8 @@ SCREENS = {
             },
             "For programs that record conversations": {
                 "create": "Create a session",
-                "append": "Append a message to a session",
+                "append": "Append a message to a session, or several at once",
+                "update": "Set metadata, the system prompt or token counts of a session",
                 "end": "Mark a session as ended",
                 "reopen": "Reopen a session that has ended",
                 "import": "Import sessions that were exported as JSON lines",

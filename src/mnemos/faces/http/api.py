@@ -51,6 +51,7 @@ class Call:
     body: bytes
     text: bool
     preview: bool
+    person: bool
 
 
 class Api:
@@ -137,10 +138,10 @@ class Api:
         _check_method(method, "POST")
         entry.operation = name
         _check_media(scope)
-        text, preview = _read_query(scope["query_string"])
+        switches = _read_query(scope["query_string"])
         most = limits.APPEND_BYTES if name in limits.LARGE_BODIES else limits.BODY_BYTES
         body = await _read_body(scope, receive, most)
-        return Reply(200, await self._run(Call(name, grant, body, text, preview)))
+        return Reply(200, await self._run(Call(name, grant, body, **switches)))
 
     async def _open_session(self, page: Page, scope: Message, receive: Receive, entry: Entry) -> Reply:
         """Answer what a page asks about its own session, the first time with the code of a link."""
@@ -210,7 +211,7 @@ class Api:
             future.exception()
 
     def _perform(self, call: Call, cancellation: Cancellation) -> bytes:
-        operation = registry.read(call.name, read_arguments(call.body))
+        operation = registry.read(call.name, read_arguments(call.body), by_person=call.person)
         check_allowed(call.grant, call.name, operation)
         with self._spaces.use(call.grant.space) as memory:
             if call.preview:
@@ -278,14 +279,14 @@ def _check_media(scope: Message) -> None:
         raise Rejection(415, "Send JSON with the header 'Content-Type: application/json'.")
 
 
-def _read_query(query: bytes) -> tuple[bool, bool]:
-    """Return the switches ``text`` and ``preview`` of an address."""
-    chosen = {"text": True, "preview": False}
+def _read_query(query: bytes) -> dict[str, bool]:
+    """Return the switches of an address. ``person``: the input may have fields that are for people only."""
+    chosen = {"text": True, "preview": False, "person": False}
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if query else ():
         if name not in chosen or value not in _SWITCHES:
-            raise InvalidInput("The address takes text=true or false, and preview=true or false.")
+            raise InvalidInput(f"The address takes {', '.join(chosen)}, each =true or =false.")
         chosen[name] = _SWITCHES[value]
-    return chosen["text"], chosen["preview"]
+    return chosen
 
 
 def _values(scope: Message, name: bytes) -> list[bytes]:

@@ -55,7 +55,13 @@ def make_document() -> dict[str, Any]:
                     "in": "query",
                     "description": "false leaves the readable `text` out of the answer",
                     "schema": {"type": "boolean"},
-                }
+                },
+                "person": {
+                    "name": "person",
+                    "in": "query",
+                    "description": "true accepts arguments that are not offered to models",
+                    "schema": {"type": "boolean"},
+                },
             },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -70,7 +76,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
         "tags": [reference.part_of(entry)],
         "description": registry.description(operation),
         "x-scope": most_needed(operation.traits).name.lower(),
-        "parameters": [{"$ref": "#/components/parameters/text"}],
+        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in ("text", "person")],
         "requestBody": {
             "required": bool(schema.get("required")),
             "content": {"application/json": {"schema": schema}},
@@ -97,8 +103,10 @@ def _refer(name: str) -> dict[str, Any]:
 
 
 def _describe_input(operation: type[Operation]) -> dict[str, Any]:
-    schema = registry.input_schema(operation)
+    schema, hidden = registry.command_schema(operation), registry.person_fields(operation)
     fields = {name: _move_default(field) for name, field in schema["properties"].items()}
+    for name in hidden:
+        fields[name] = fields[name] | {"description": f"{fields[name]['description']}. Needs ?person=true"}
     return schema | {"properties": fields}
 
 

@@ -1,0 +1,124 @@
+"""Operations that store sessions and messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+
+from msgspec import Meta
+
+from mnemos.errors import InvalidInput
+from mnemos.operations.arguments import Session
+from mnemos.operations.base import Operation, Result, Traits
+from mnemos.sessions import session_types
+from mnemos.text.stored_text import join_items
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+
+class CreateSession(Operation, frozen=True, kw_only=True):
+    """Create a session."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Create a session",
+        begins=True,
+        positional=("session_id",),
+        example='garden --title "The garden"',
+    )
+
+    session_id: Annotated[str, Meta(description="Id of your choice that is not in use")]
+    source: Annotated[str | None, Meta(description="Program it comes from; default: from the settings")] = (
+        None
+    )
+    model: Annotated[str | None, Meta(description="Model that takes part")] = None
+    system_prompt: Annotated[str | None, Meta(description="System prompt of the session")] = None
+    user_id: Annotated[str | None, Meta(description="User who takes part")] = None
+    parent_session_id: Annotated[str | None, Meta(description="Session that this one continues")] = None
+    title: Annotated[str | None, Meta(description="Title for people")] = None
+    project: Annotated[str | None, Meta(description="Repository or folder; default: the current one")] = None
+    branch: Annotated[str | None, Meta(description="Branch it is on")] = None
+    model_config: Annotated[dict[str, Any] | None, Meta(description="Settings of the model")] = None
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Any JSON object")] = None
+    started_at: Annotated[float | None, Meta(description="Unix seconds; default: now")] = None
+    ensure: Annotated[bool, Meta(description="If it exists, set its empty fields instead of failing")] = False
+
+    def run(self, memory: Memory) -> Created:
+        parent = self.parent_session_id
+        sessions = memory.sessions
+        session_id = (sessions.ensure_session if self.ensure else sessions.create_session)(
+            self.session_id,
+            self.source,
+            self.model,
+            self.model_config,
+            self.system_prompt,
+            self.user_id,
+            parent and sessions.resolve_session(parent),
+            title=self.title,
+            started_at=self.started_at,
+            metadata=self.metadata,
+            project=self.project,
+            branch=self.branch,
+        )
+        return Created(session_id=session_id, ensured=self.ensure)
+
+
+class Created(Result, frozen=True, kw_only=True):
+    session_id: str
+    ensured: bool = False
+    """It may have existed before."""
+
+    def as_text(self) -> str:
+        done = f"Session {self.session_id} exists." if self.ensured else f"Created session {self.session_id}."
+        return join_items([done])
+
+
+class AppendMessage(Operation, frozen=True, kw_only=True):
+    """Append a message to a session, or several at once: all or none."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Append messages",
+        positional=("session_id", "role", "content"),
+        stdin="content",
+        example='trip-to-lisbon user "Book the morning train"',
+    )
+
+    session_id: Session
+    role: Annotated[str | None, Meta(description="user, assistant, system or tool")] = None
+    content: Annotated[str | None, Meta(description="Text of the message")] = None
+    tool_name: Annotated[str | None, Meta(description="Tool whose result this is")] = None
+    tool_call_id: Annotated[str | None, Meta(description="Id of the tool call it answers")] = None
+    messages: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(
+            description="Instead of one message: several {role, content, tool_calls, tool_name, "
+            "tool_call_id, token_count, timestamp, metadata, origin}, or messages of the OpenAI or "
+            "Anthropic API"
+        ),
+    ] = None
+
+    def run(self, memory: Memory) -> Appended:
+        session_id = memory.sessions.resolve_session(self.session_id)
+        if self.messages is None:
+            message_id = self._append(memory, session_id)
+            return Appended(message_id=message_id, message_ids=[message_id])
+        if (self.role, self.content, self.tool_name, self.tool_call_id) != (None, None, None, None):
+            raise InvalidInput("Pass role and content, or messages, not both.")
+        ids = memory.sessions.append_messages(session_id, self.messages)
+        return Appended(message_id=ids[-1] if ids else 0, message_ids=ids)
+
+    def _append(self, memory: Memory, session_id: str) -> int:
+        if self.role is None:
+            raise InvalidInput("role is missing. Pass role and content, or messages.")
+        role = cast(session_types.Role, self.role)
+        return memory.sessions.append_message(
+            session_id, role, self.content, self.tool_name, None, self.tool_call_id
+        )
+
+
+class Appended(Result, frozen=True, kw_only=True):
+    message_id: int
+    """Id of the last message; 0 if nothing was stored."""
+    message_ids: list[int]
+
+    def as_text(self) -> str:
+        return f"Stored {', '.join(f'message:{one}' for one in self.message_ids) or 'nothing'}."
