@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -291,7 +290,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
         )
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
-        with TemporaryDirectory() as folder:
+        with memory.workspace.files.scratch_folder() as folder:
             done = self._export(memory, f"{folder}/rows", self.format or "csv")
             # newline="": line breaks within cells are kept, as in a file.
             with done.path.open(encoding="utf-8", errors="replace", newline="") as written:

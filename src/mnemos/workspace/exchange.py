@@ -65,6 +65,20 @@ class Files:
         _check_plain(path, "Pass its content as text, or save it to a file first")
         return path
 
+    @contextmanager
+    def scratch_folder(self) -> Iterator[Path]:
+        """Make a folder for files that are imported or exported soon; it is deleted at the end."""
+        if self.folder == ANYWHERE:
+            with tempfile.TemporaryDirectory() as folder:
+                yield Path(folder)
+            return
+        try:
+            files.make_private(self.folder)
+            with files.scratch_folder(self.folder) as made:
+                yield made
+        except OSError as exc:
+            raise files.write_error(exc, self.folder) from exc
+
     def prepare(self, path: Path) -> None:
         """Make the folder that a new file goes into."""
         if path.is_dir():

@@ -9,6 +9,9 @@ APPEND_BYTES: Final = 16 * 1024 * 1024
 """Of operations that carry a whole message or file in their input."""
 LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_import"})
 JSON_DEPTH: Final = 64
+UPLOAD_BYTES: Final = 4 * 1024**3
+UPLOADS: Final = 4
+"""Files that are received at once."""
 
 HEAD_SECONDS: Final = 5.0
 """From the first byte of a request, or from connecting, to the end of its head."""
@@ -17,6 +20,10 @@ BODY_SECONDS: Final = 10.0
 WHOLE_BODY_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 30.0
 """Of an operation that reports no progress."""
+STALL_SECONDS: Final = 60.0
+"""In which a client must take the next piece of an answer."""
+PULSE_SECONDS: Final = 15.0
+"""Between two lines of a stream that has no news, so that no proxy closes it."""
 STOP_SECONDS: Final = 10
 """For requests that are under way when the server is stopped."""
 

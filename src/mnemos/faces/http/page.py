@@ -6,6 +6,7 @@ token like any client.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,6 +16,7 @@ import msgspec
 
 from mnemos import __version__
 from mnemos.errors import InvalidInput, NotAllowed
+from mnemos.faces.http.http_request import Request
 from mnemos.faces.http.replies import Reply, encode
 from mnemos.faces.http.scopes import list_allowed
 from mnemos.memory.access_tokens import Grant, Scope
@@ -52,10 +54,14 @@ class Page:
         self.sessions = sessions
         self._files = load_files()
 
-    def find_file(self, path: str) -> Reply | None:
-        """Return a file of the page; None if the address is not one of them."""
-        found = self._files.get(path)
-        return None if found is None else Reply(200, found[0], _SECURITY, media=found[1])
+    @property
+    def paths(self) -> Iterable[str]:
+        """The addresses of the files."""
+        return self._files
+
+    async def send_file(self, request: Request) -> Reply:
+        content, media = self._files[request.path]
+        return Reply(200, content, _SECURITY, media)
 
     def trade(self, body: bytes) -> Reply:
         """Trade the code of a link for a token."""

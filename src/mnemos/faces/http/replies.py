@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,8 +22,12 @@ from mnemos.errors import (
     TooLarge,
     Unavailable,
 )
+from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Question
+
+JSON: Final = "application/json"
+EVENTS: Final = "text/event-stream"
 
 # An error has the status of the nearest class above it; those without one are failures of ours.
 _STATUSES: Final[Mapping[type[MnemosError], int]] = {
@@ -45,6 +50,7 @@ REJECTIONS: Final[Mapping[int, str]] = {
     400: "incomplete",
     401: "unauthenticated",
     405: "usage",
+    406: "usage",
     408: "timed_out",
     415: "usage",
     421: "misdirected",
@@ -95,19 +101,25 @@ class Preview(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Reply:
     status: int
-    body: bytes
+    body: bytes | AsyncGenerator[bytes, None]
+    """The whole body, or its pieces as they are made."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    media: str = "application/json"
+    media: str = JSON
 
 
-def refuse(exc: Rejection | MnemosError, request_id: str) -> Reply:
-    """Return the answer to a request that failed."""
+def refuse(exc: Exception, entry: Entry, request_log: RequestLog) -> Reply:
+    """Return the answer to a request that failed; an unexpected failure is logged."""
+    if not isinstance(exc, Rejection | MnemosError):
+        # Not the text of the exception, which may quote a memory.
+        where = "".join(traceback.format_tb(exc.__traceback__))
+        request_log.fail(entry, f"{type(exc).__name__}\n{where}")
+        exc = Rejection(500, "The server failed unexpectedly. Its log has the request id.")
     if isinstance(exc, Rejection):
         status, code, headers = exc.status, REJECTIONS[exc.status], exc.headers
     else:
         status, code = status_of(exc), exc.code
         headers = {"retry-after": "1"} if status == 503 else {}
-    return Reply(status, encode(Error(Failure(code, str(exc)), request_id)), headers)
+    return Reply(status, encode(Error(Failure(code, str(exc)), entry.request_id)), headers)
 
 
 def encode(value: Any) -> bytes:
@@ -116,3 +128,9 @@ def encode(value: Any) -> bytes:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         return msgspec.json.encode(replace_surrogates(msgspec.to_builtins(value)))
+
+
+def render_event(name: str, data: bytes, event_id: str = "") -> bytes:
+    """Return an event of a stream; ``data`` is JSON, which has no line breaks."""
+    about = f"id: {event_id}\n" if event_id else ""
+    return f"event: {name}\n{about}data: ".encode() + data + b"\n\n"

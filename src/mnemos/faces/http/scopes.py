@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -14,9 +15,12 @@ GRANT: Final = "mnemos.grant"
 """The key of an ASGI scope under which MCP finds what a client may do."""
 
 
-def check_allowed(grant: Grant, name: str, operation: Operation) -> None:
-    """Raise NotAllowed unless the token allows an operation with this input."""
-    needed = needed_scope(operation)
+def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file: bool = False) -> None:
+    """Raise NotAllowed unless the token allows an operation with this input.
+
+    ``carries_file``: its file is in the body of the request or of the answer, and none of this machine.
+    """
+    needed = needed_scope(operation, carries_file=carries_file)
     if grant.scope < needed:
         raise NotAllowed(
             f"{name} needs a token with the scope {needed.name.lower()}. "
@@ -26,9 +30,9 @@ def check_allowed(grant: Grant, name: str, operation: Operation) -> None:
         raise NotAllowed(f"This token is for {grant.operations} only, not for {name}.")
 
 
-def needed_scope(operation: Operation) -> Scope:
+def needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
     """Return the scope that an operation with this input needs."""
-    most = most_needed(operation.traits)
+    most = most_needed(replace(operation.traits, local=False) if carries_file else operation.traits)
     return most if most is Scope.LOCAL or operation.writes() else Scope.READ
 
 

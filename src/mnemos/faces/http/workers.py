@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from mnemos.cancellation import Cancellation
@@ -84,6 +85,10 @@ class Spaces:
     @property
     def own(self) -> str:
         return self._own.settings.space
+
+    @property
+    def home(self) -> Path:
+        return self._own.settings.home
 
     def count_bytes(self) -> int:
         """Return the size of the database, in which all spaces are."""

@@ -1,0 +1,89 @@
+"""Answers sent to a client: in one piece, or piece by piece until the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import BinaryIO, Final, TypeVar
+
+from mnemos.faces.http import limits
+from mnemos.faces.http.http_request import Request
+from mnemos.faces.http.replies import Reply
+
+_PIECE_BYTES: Final = 256 * 1024
+_FOLLOW_SECONDS: Final = 0.1
+_Piece = TypeVar("_Piece")
+
+
+async def deliver(request: Request, reply: Reply) -> None:
+    headers = {
+        "content-type": reply.media,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "x-request-id": request.entry.request_id,
+        **reply.headers,
+    }
+    if isinstance(reply.body, bytes):
+        headers["content-length"] = str(len(reply.body))
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await request.send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    if isinstance(reply.body, bytes):
+        await request.send({"type": "http.response.body", "body": reply.body})
+        return
+    async with aclosing(reply.body):
+        await _deliver_pieces(request, reply.body)
+
+
+async def _deliver_pieces(request: Request, pieces: AsyncGenerator[bytes, None]) -> None:
+    """Send pieces until there are no more, or the client is gone or does not take them."""
+    gone = asyncio.ensure_future(request.wait_until_gone())
+    try:
+        while True:
+            step = asyncio.ensure_future(anext(pieces, None))
+            await asyncio.wait({step, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not step.done():
+                step.cancel()
+                with suppress(asyncio.CancelledError):
+                    await step
+                return
+            piece = step.result()
+            if piece is None:
+                break
+            async with asyncio.timeout(limits.STALL_SECONDS):
+                await request.send({"type": "http.response.body", "body": piece, "more_body": True})
+        await request.send({"type": "http.response.body"})
+    except TimeoutError:
+        return
+    finally:
+        gone.cancel()
+
+
+async def begin(pieces: AsyncGenerator[_Piece, None]) -> AsyncGenerator[_Piece, None]:
+    """Make the first piece before an answer begins, so that a failure still has a status of its own."""
+    first = await anext(pieces, None)
+
+    async def go_on() -> AsyncGenerator[_Piece, None]:
+        async with aclosing(pieces):
+            if first is not None:
+                yield first
+                async for piece in pieces:
+                    yield piece
+
+    return go_on()
+
+
+async def follow(file: BinaryIO, writing: asyncio.Future[None]) -> AsyncGenerator[bytes, None]:
+    """Yield what is written to a file until the work that writes it has ended; raise its error."""
+    with file:
+        at = 0
+        while True:
+            ended = writing.done()
+            while piece := await asyncio.to_thread(os.pread, file.fileno(), _PIECE_BYTES, at):
+                at += len(piece)
+                yield piece
+            if ended:
+                writing.result()
+                return
+            await asyncio.wait([writing], timeout=_FOLLOW_SECONDS)

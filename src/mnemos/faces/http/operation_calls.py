@@ -1,0 +1,124 @@
+"""Operations run for requests, in the threads of the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+
+from mnemos.cancellation import Cancellation
+from mnemos.errors import Busy, InvalidInput, TimedOut
+from mnemos.faces.http import limits
+from mnemos.faces.http.replies import Preview, encode
+from mnemos.faces.http.scopes import check_allowed
+from mnemos.faces.http.workers import Spaces, Workers, is_long
+from mnemos.memory.access_tokens import Grant
+from mnemos.operations import registry
+from mnemos.operations.base import Operation
+from mnemos.progress import Progress
+
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to run an operation."""
+
+    name: str
+    grant: Grant
+    read: Callable[[], Operation]
+    """Returns the filled operation, or raises InvalidInput."""
+    text: bool = True
+    preview: bool = False
+    carries_file: bool = False
+    """See ``check_allowed``."""
+    kept: ExitStack = field(default_factory=ExitStack)
+    """Closed when the operation has ended."""
+
+    def read_allowed(self) -> Operation:
+        operation = self.read()
+        check_allowed(self.grant, self.name, operation, carries_file=self.carries_file)
+        return operation
+
+
+class OperationCalls:
+    def __init__(self, spaces: Spaces, workers: Workers) -> None:
+        self.spaces = spaces
+        self._workers = workers
+        self.in_flight = 0
+
+    def start(
+        self, name: str, work: Callable[[Cancellation], _Outcome]
+    ) -> tuple[asyncio.Future[_Outcome], Cancellation]:
+        """Run the work of an operation in its pool. It is brought to its end, whoever waits for it."""
+        if self.in_flight >= limits.IN_FLIGHT:
+            raise Busy("The server has too many requests under way. Try again.")
+        self.in_flight += 1
+        future, cancellation = self._workers.start(name, work)
+        waited = asyncio.wrap_future(future)
+        waited.add_done_callback(self._leave)
+        return waited, cancellation
+
+    async def run(self, name: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
+        """Wait for the work of an operation, for a short one within its time."""
+        waited, cancellation = self.start(name, work)
+        await asyncio.wait([waited], timeout=None if is_long(name) else limits.CALL_SECONDS)
+        if not waited.done():
+            cancellation.request()
+            raise TimedOut(
+                f"{name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is "
+                "possible. A change may have been made."
+            )
+        return waited.result()
+
+    def perform(self, call: Call, cancellation: Cancellation, progress: Progress | None = None) -> bytes:
+        """Return the answer to a call in JSON."""
+        with call.kept, self.spaces.use(call.grant.space) as memory:
+            operation = call.read_allowed()
+            if call.preview:
+                return encode(Preview(operation.at_stake(memory), operation.questions(memory)))
+            if operation.writes():
+                memory.settings.check_enabled()
+            report = progress or cancellation.check
+            return encode(registry.perform(memory, call.name, operation, report, text=call.text))
+
+    def _leave(self, future: asyncio.Future[Any]) -> None:
+        self.in_flight -= 1
+        if not future.cancelled():
+            # Retrieved, because asyncio logs exceptions that nobody retrieves.
+            future.exception()
+
+
+def read_json(name: str, body: bytes, *, by_person: bool) -> Operation:
+    return registry.read(name, read_arguments(body), by_person=by_person)
+
+
+def read_arguments(body: bytes) -> dict[str, Any]:
+    """Read the input of an operation; an empty body is an empty input."""
+    try:
+        value = msgspec.json.decode(body) if body.strip() else {}
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"The body is not valid JSON: {exc}.") from exc
+    except RecursionError:
+        raise _too_deep() from None
+    if not isinstance(value, dict):
+        raise InvalidInput("The body must be a JSON object with the arguments of the operation.")
+    level: list[Any] = [value]
+    for _ in range(limits.JSON_DEPTH + 1):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return value
+    raise _too_deep()
+
+
+def _too_deep() -> InvalidInput:
+    return InvalidInput(f"The JSON of the body is nested deeper than {limits.JSON_DEPTH} levels.")

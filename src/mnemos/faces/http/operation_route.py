@@ -1,0 +1,109 @@
+"""The address of each operation: reads its input, and answers in the form that the client asks for."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from mnemos.errors import InvalidInput, MnemosError
+from mnemos.faces.http import limits
+from mnemos.faces.http.delivery import begin
+from mnemos.faces.http.file_transfers import (
+    DOWNLOADS,
+    LINES,
+    UPLOADED,
+    UPLOADS,
+    Uploads,
+    carries_file,
+    fill_file,
+    fill_lines,
+    has_lines,
+    send_file,
+    send_lines,
+)
+from mnemos.faces.http.http_request import Request
+from mnemos.faces.http.operation_calls import Call, OperationCalls, read_arguments, read_json
+from mnemos.faces.http.replies import EVENTS, JSON, Rejection, Reply, refuse
+from mnemos.faces.http.request_log import RequestLog
+from mnemos.faces.http.streams import stream_call
+from mnemos.operations import registry
+
+_ANYTHING: Final = frozenset({JSON, "*/*", "application/*"})
+_FILES: Final = frozenset(media for endings in DOWNLOADS.values() for media in endings)
+
+
+class OperationRoute:
+    def __init__(self, calls: OperationCalls, request_log: RequestLog) -> None:
+        self._calls = calls
+        self._log = request_log
+        self._uploads = Uploads(calls.spaces)
+
+    async def answer(self, request: Request, name: str) -> Reply:
+        """Run an operation. Its arguments are in the body, or in the address beside an uploaded file."""
+        registry.find(name[:80])
+        request.check_method("POST")
+        request.entry.operation = name
+        is_upload = name in UPLOADS and request.media in UPLOADED
+        if not is_upload and request.media != JSON:
+            raise Rejection(415, _describe_media(name))
+        others = request.read_query()
+        if is_upload:
+            return await self._import(request, name, others)
+        if others:
+            raise InvalidInput(f"The address takes {', '.join(request.switches)}, each =true or =false.")
+        most = limits.APPEND_BYTES if name in limits.LARGE_BODIES else limits.BODY_BYTES
+        body = await request.read_body(most)
+        form = _choose_form(request, name)
+        if form in LINES:
+            read = partial(fill_lines, name, read_arguments(body), LINES[form])
+            return await send_lines(self._calls, Call(name, request.grant, read, carries_file=True), form)
+        if form in _FILES:
+            read = partial(fill_file, name, read_arguments(body))
+            call = Call(name, request.grant, read, carries_file=carries_file(name))
+            return await send_file(self._calls, call, form)
+        switches = request.switches
+        read = partial(read_json, name, body, by_person=switches["person"])
+        return await self._run(
+            Call(name, request.grant, read, switches["text"], switches["preview"]), request, form
+        )
+
+    async def _import(self, request: Request, name: str, arguments: dict[str, str]) -> Reply:
+        read = partial(fill_file, name, arguments)
+        call = Call(name, request.grant, read, request.switches["text"], carries_file=True)
+        call = await self._uploads.receive(request, call)
+        try:
+            return await self._run(call, request, _choose_form(request, name))
+        except MnemosError:
+            # It may not have begun.
+            call.kept.close()
+            raise
+
+    async def _run(self, call: Call, request: Request, form: str) -> Reply:
+        if form != EVENTS:
+            return Reply(200, await self._calls.run(call.name, partial(self._calls.perform, call)))
+
+        def describe_error(exc: Exception) -> bytes:
+            body = refuse(exc, request.entry, self._log).body
+            assert isinstance(body, bytes)  # noqa: S101 - errors are not streamed
+            return body
+
+        return Reply(200, await begin(stream_call(self._calls, call, describe_error)), media=EVENTS)
+
+
+def _choose_form(request: Request, name: str) -> str:
+    """Return the first media type among those that the client accepts in which the operation can answer."""
+    accepted = request.accepted
+    for media in accepted:
+        if media in _ANYTHING:
+            return JSON
+        if media == EVENTS or media in DOWNLOADS.get(name, ()) or (media in LINES and has_lines(name)):
+            return media
+    if any(media in LINES or media in _FILES for media in accepted):
+        forms = [JSON, EVENTS, *DOWNLOADS.get(name, ()), *(LINES if has_lines(name) else ())]
+        raise Rejection(406, f"{name} can't answer in that form. Accept {', '.join(forms)}.")
+    return JSON
+
+
+def _describe_media(name: str) -> str:
+    files = f", or a file as {', '.join(UPLOADED)}" if name in UPLOADS else ""
+    return f"Send JSON with the header 'Content-Type: application/json'{files}."
