@@ -71,7 +71,9 @@ DEEP = "deep"
 
 # Has no weight of its own.
 RESTATES = "restates"
-_LEAST_REPEATED = 0.3
+_LEAST_REPEATED = 0.2
+# Words of a question that tells nothing but what it asks for.
+_SHORT_QUESTION = 4
 
 UNBOUNDED = ("words", "meaning", "meaning_around", "meaning_of_session")
 
@@ -230,8 +232,8 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features["asks"] = _asks(text) if question.is_question else 0.0
     # A line with little of the question does not repeat it, so most lines need not be read again.
     may_repeat = question.is_question and line.cover >= _LEAST_REPEATED
-    features[RESTATES] = _restates(text, question) if may_repeat else 0.0
-    features["repeats"] = float(features[RESTATES] >= _REPEATS)
+    repeated, features[RESTATES] = _restates(text, question) if may_repeat else (0.0, 0.0)
+    features["repeats"] = float(repeated >= _REPEATS)
     features["in_span"], features["of_span"] = _in_span(scene, line)
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
     features["machine"] = length * (line.from_machine and not question.to_assistant)
@@ -271,19 +273,23 @@ def _asks(text: str) -> float:
     return max(0.0, 1 - words / _WORDS_OF_A_STATEMENT)
 
 
-def _restates(text: str, question: Question) -> float:
-    """Rate how much of a text that only asks is the question itself."""
+def _restates(text: str, question: Question) -> tuple[float, float]:
+    """Rate how much of a text that only asks is in the question.
+
+    The second rate is higher for a short text if the question is shorter still: few words say little beside
+    what they ask.
+    """
     if len(text) > _LONGEST_REPEAT:
-        return 0.0
+        return 0.0, 0.0
     parts = [part for part in _SENTENCE.split(text) if part.strip()]
     asked = [part for part in parts if is_question(part)]
-    if not asked:
-        return 0.0
     stated = sum([len(_telling(part)) for part in parts if part not in asked])
     own = _telling(" ".join(asked))
     if not own or stated > _WORDS_OF_COURTESY:
-        return 0.0
-    return len(own & {stem(form) for form in question.mentioned}) / len(own)
+        return 0.0, 0.0
+    shared = len(own & {stem(form) for form in question.mentioned})
+    least = min(len(own), max(2, len(question.words))) if len(own) <= _SHORT_QUESTION else len(own)
+    return shared / len(own), shared / least
 
 
 def _telling(text: str) -> set[str]:

@@ -208,6 +208,7 @@ def test_what_is_not_fenced_stays_in_the_index(pieces: list[str]) -> None:
         ("Which city do I live in?", "Where do I live?", "Hamburg."),
         ("What port is the staging database on again?", "Which port does staging use?", "It is on 5433."),
         ("Hello, what's our rate limit?", "what is the rate limit?", "40 requests per second."),
+        ("Which queue should we use for the order mails?", "which queue did we pick", "Redis streams."),
     ],
 )
 def test_a_question_asked_in_other_words_comes_after_its_answer(
