@@ -67,15 +67,15 @@ def test_any_operation_answers_with_the_events_of_its_result(server: Server) -> 
         assert data == server.post(name).json
 
 
-def test_a_long_operation_reports_its_progress_first(server: Server) -> None:
-    found = events_of(server.post("doctor", accept="text/event-stream"))
-    assert found[-1][0] == "result"
-    made = events_of(server.post("optimize", accept="text/event-stream"))
+def test_a_long_operation_reports_its_progress_first(server: Server, root: Path) -> None:
+    asked = {"path": str(root / "progress.tar")}
+    made = events_of(server.post("export", asked, accept="text/event-stream"))
     assert {name for name, _ in made[:-1]} == {"progress"}
     shares = [data["share"] for _, data in made[:-1]]
     assert shares == sorted(shares)
     assert 0 <= shares[0] <= shares[-1] <= 1
-    check_result("optimize", made[-1][1])
+    assert made[0][1]["label"]
+    check_result("export", made[-1][1])
 
 
 def test_a_call_that_fails_at_once_has_its_status(server: Server) -> None:
