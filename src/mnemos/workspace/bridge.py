@@ -129,7 +129,9 @@ def index_tables(storage: Storage, database: str, tables: Sequence[Mapping[str, 
 
 
 def _describe(database: str, table: Mapping[str, Any]) -> str:
-    text = f"{table['kind']} {table['name']} in the SQL database {database!r}: {', '.join(table['columns'])}"
+    # No words around the names: a question about "the database" would find every table.
+    name = table["name"] if database == DEFAULT else f"{database}.{table['name']}"
+    text = f"{table['kind']} {name}: {', '.join(table['columns'])}"
     if table["comments"]:
         text += f" ({'; '.join(table['comments'])})"
     return text[:_MAX_PASSAGE_LENGTH]

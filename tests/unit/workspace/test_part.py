@@ -199,3 +199,11 @@ def test_doctor_looks_at_every_database(memory, tmp_path):
     checks = [check for check in memory.doctor() if check.name == "workspace"]
     assert [check.ok for check in checks] == [True, False]
     assert "other" in checks[1].detail
+
+
+def test_a_question_about_the_database_finds_what_was_said_before_tables(memory):
+    memory.workspace.query("CREATE TABLE products (id INTEGER, name TEXT, price REAL)")
+    memory.sessions.create_session("s", "cli")
+    memory.sessions.append_message("s", "user", "The database moved to the new server last Tuesday.")
+    assert [hit.kind for hit in memory.recall("when did we move the database?").hits] == ["message"]
+    assert [hit.kind for hit in memory.recall("the price of products").hits] == ["table"]

@@ -33,7 +33,7 @@ _MORE: Final = "(more are left out)"
 # The kind of tables among the passages of recall.
 _TABLE: Final = "table"
 # Around the names and comments in a passage about a table.
-_BETWEEN_NAMES: Final = re.compile(r"^\w+ | in the SQL database |[,;:()]")
+_BETWEEN_NAMES: Final = re.compile(r"^\w+ |[.,;:()]")
 _MOST_SCANNED: Final = 500
 # Scanning a longer note takes longer than anybody waits.
 _LONGEST_NOTE: Final = 20_000
