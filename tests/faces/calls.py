@@ -23,6 +23,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "sessions_read": {"session": "slot-bug", "window": 2},
     "sessions_list": {"limit": 3, "offset": 1},
     "sessions_show": {"session": "slot-bug", "tail": 3},
+    "sessions_messages": {"session": "slot-bug", "around": 9, "limit": 3},
+    "sessions_outline": {"session": "slot-bug"},
     "sessions_lineage": {"session": "slot-bug"},
     "sessions_create": {"session_id": "new", "title": "A new one", "source": "cli"},
     "sessions_append": {"session_id": "empty", "role": "user", "content": "Book the morning train"},

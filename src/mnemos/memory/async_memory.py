@@ -28,9 +28,9 @@ METHODS: dict[str, dict[str, str]] = {
     },
     "sessions": {
         READS: "conversation export_all export_session find_title get_lineage get_messages "
-        "get_messages_around get_messages_as_conversation get_session get_tip message_count "
-        "resolve_projects resolve_session search_messages search_sessions session_count session_search "
-        "shorten_ids stats",
+        "get_messages_around get_messages_as_conversation get_outline get_page get_session get_tip "
+        "message_count resolve_projects resolve_session search_messages search_sessions session_count "
+        "session_search shorten_ids stats",
         WRITES: "append_message append_messages archive create_session delete_session end_session "
         "ensure_session forget_message forget_session prune_sessions reopen_session set_title unarchive "
         "update_metadata update_system_prompt update_token_counts",

@@ -28,6 +28,8 @@ from mnemos.sessions.session_types import (
     ImportedSessions,
     Message,
     MessageHit,
+    MessagePage,
+    Outline,
     Role,
     Session,
     Sort,
@@ -121,6 +123,17 @@ class AsyncSessions:
         self, message_id: int, before: int = ..., after: int = ...
     ) -> list[Message]: ...
     async def get_messages_as_conversation(self, session_id: str, format: Format = ...) -> Conversation: ...
+    async def get_outline(self, session_id: str) -> Outline: ...
+    async def get_page(
+        self,
+        session_id: str,
+        *,
+        at: int | None = ...,
+        around: int | None = ...,
+        after: int | None = ...,
+        before: int | None = ...,
+        limit: int = ...,
+    ) -> MessagePage: ...
     async def get_session(self, session_id: str) -> Session | None: ...
     async def get_tip(self, session_id: str) -> str: ...
     async def import_jsonl(

@@ -28,6 +28,8 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("sessions_read", "sessions read", "search:ReadConversation", "default", "sessions"),
     _entry("sessions_list", "sessions list", "sessions:ListSessions", "sessions"),
     _entry("sessions_show", "sessions show", "sessions:ShowSession", "sessions"),
+    _entry("sessions_messages", "sessions messages", "session_pages:ReadPage", "sessions"),
+    _entry("sessions_outline", "sessions outline", "session_pages:ShowOutline", "sessions"),
     _entry("sessions_lineage", "sessions lineage", "sessions:ShowLineage", "sessions"),
     _entry("sessions_create", "sessions create", "session_records:CreateSession", "sessions"),
     _entry("sessions_append", "sessions append", "session_records:AppendMessage", "sessions"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -153,8 +153,11 @@ class ShowSession(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
-        messages = memory.sessions.get_messages(session_id)
-        return show_messages(memory, session_id, messages[-self.tail :] if self.tail else messages)
+        if self.tail is None:
+            return show_messages(memory, session_id, memory.sessions.get_messages(session_id))
+        start = max(memory.sessions.message_count(session_id) - self.tail, 0)
+        page = memory.sessions.get_page(session_id, at=start, limit=self.tail)
+        return show_messages(memory, session_id, page["messages"])
 
 
 def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[str, Any]]) -> SessionShown:
@@ -178,11 +181,14 @@ class SessionShown(Result, frozen=True, kw_only=True):
         one = self.session
         lines = [render_title(one.title, one.project)]
         lines.append(f"{one.source}, {render_span(one)}, {one.short_id or one.id}")
-        for message in self.messages:
-            lead = f"[{message.id}] {render_speaker(message.role)}: "
-            lines.append(lead + message_text(message.content))
-            lines += [f"→ {call}" for call in render_calls(message.tool_calls)]
-        return join_items(lines)
+        return join_items([*lines, *render_messages(self.messages)])
+
+
+def render_messages(messages: Sequence[MessageInfo]) -> Iterator[str]:
+    """Yield messages with their ids and speakers, and their tool calls."""
+    for message in messages:
+        yield f"[{message.id}] {render_speaker(message.role)}: {message_text(message.content)}"
+        yield from (f"→ {call}" for call in render_calls(message.tool_calls))
 
 
 def render_span(session: SessionInfo) -> str:

@@ -12,7 +12,8 @@ from mnemos.errors import Ambiguous, NotFound
 from mnemos.inputs import name, suggest
 from mnemos.projects import match_projects, name_project
 from mnemos.sessions.titles import add_titles, shorten_ids
-from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow, Storage
+from mnemos.storage.base import MessageRow, Reads, SessionRow, Storage
+from mnemos.storage.sessions import SessionReads
 from mnemos.text.stored_text import one_line
 from mnemos.text.tables import format_time
 

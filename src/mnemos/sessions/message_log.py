@@ -13,7 +13,8 @@ from mnemos.sessions.lineage import read_messages
 from mnemos.sessions.lookups import Clock, Lookups
 from mnemos.sessions.message_batch import RedactAll, new_messages
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
-from mnemos.sessions.session_types import Message, Role
+from mnemos.sessions.session_pages import Place, read_outline, read_page
+from mnemos.sessions.session_types import Message, MessagePage, Outline, Role
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, Storage
 from mnemos.text.secrets import redact_all
@@ -92,6 +93,31 @@ class MessageLog(Lookups):
         if not rows:
             raise NotFound(f"There is no message {message_id!r}.")
         return [message_dict(row) for row in rows]
+
+    def get_page(
+        self,
+        session_id: str,
+        *,
+        at: int | None = None,
+        around: int | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> MessagePage:
+        """Return some messages of a session, the first by default. A long one costs no more than a short one.
+
+        ``at``: after this number of messages. ``around``, ``after`` and ``before``: near the message of that
+        id. An unknown session or message raises NotFound.
+        """
+        name("session_id", session_id)
+        place = Place.check(at=at, around=around, after=after, before=before)
+        most = whole("limit", limit)
+        return self._storage.read(lambda tx: read_page(tx, session_id, place, most))
+
+    def get_outline(self, session_id: str) -> Outline:
+        """Return id, role and size of every message in columns. An unknown session raises NotFound."""
+        name("session_id", session_id)
+        return self._storage.read(lambda tx: read_outline(tx, session_id))
 
     def message_count(self, session_id: str | None = None) -> int:
         """Count the messages of a session or of the space; 0 for an unknown session."""

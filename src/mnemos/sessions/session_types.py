@@ -50,6 +50,38 @@ class Message(TypedDict):
     origin: NotRequired[str]
 
 
+class MessagePage(TypedDict):
+    """Some messages of a session in their order."""
+
+    session_id: str
+    messages: list[Message]
+    start: int
+    """The number of messages before the first of them."""
+    total: int
+    """The number of messages of the session."""
+
+
+class Day(TypedDict):
+    """The first message of a day: its position, and the local date."""
+
+    position: int
+    date: str
+
+
+class Outline(TypedDict):
+    """All messages of a session in columns: a message is at the same place in each."""
+
+    session_id: str
+    steps: list[int]
+    """The difference of each id to the one before it; the first is an id."""
+    roles: list[int]
+    """Positions in ``role_names``."""
+    sizes: list[int]
+    """Bytes of text and tool calls."""
+    role_names: list[str]
+    days: list[Day]
+
+
 class ExportedSession(Session):
     """A conversation with its messages, as ``import_sessions`` takes it."""
 

@@ -74,6 +74,26 @@ class MessageContract(Contract):
             ),
         ]
 
+    def test_a_message_is_found_by_its_position_and_back(self, storage: Storage) -> None:
+        ids = []
+        for number in range(3):
+            ids += (
+                tell(storage, "s", message("é" * number))
+                if number == 0
+                else append(storage, "s", message("é" * number))
+            )
+            tell(storage, f"other-{number}", message("in between"))
+
+        def places(tx: Reads) -> list[tuple[int | None, int]]:
+            return [(tx.sessions.message_at("s", n), tx.sessions.position("s", ids[n])) for n in range(3)]
+
+        assert storage.read(places) == [(number, place) for place, number in enumerate(ids)]
+        assert storage.read(lambda tx: tx.sessions.message_at("s", 3)) is None
+        assert storage.read(lambda tx: tx.sessions.message_at("unknown", 0)) is None
+        assert storage.read(lambda tx: tx.sessions.position("s", 1 << 40)) == 3
+        outline = storage.read(lambda tx: tx.sessions.outline("s"))
+        assert outline == [(ids[number], "user", 2 * number, NOW) for number in range(3)]
+
     def test_the_origin_of_a_message_is_kept(self, storage: Storage) -> None:
         ids = tell(storage, "s", message("said"), message("recalled", "tool", origin="memory"))
         assert [row.origin for row in messages(storage)] == [None, "memory"]

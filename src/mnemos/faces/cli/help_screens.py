@@ -81,6 +81,8 @@ SCREENS = {
                 "list": "List sessions, newest first",
                 "show": "Show a session and its messages",
                 "read": "Show the messages around one, or a beginning and an end",
+                "messages": "Show some messages of a long session, by position or id",
+                "outline": "Show what a session consists of",
                 "lineage": "Show all sessions that one conversation consists of",
                 "title": "Set or remove the title of a session",
                 "archive": "Hide a session from lists; searches still find it",

@@ -160,6 +160,16 @@ class StoredSessionReads:
         found = self._rows(self._sql.message, asked)
         return message_row(found[0]) if found else None
 
+    def message_at(self, session_id: str, position: int) -> int | None:
+        found: int | None = self._tx.value(self._sql.message_at, (self._space.id, session_id, position))
+        return found
+
+    def position(self, session_id: str, message_id: int) -> int:
+        return self._number(self._sql.position, (self._space.id, session_id, message_id))
+
+    def outline(self, session_id: str) -> list[tuple[int, str, int, float]]:
+        return self._rows(self._sql.outline, (self._space.id, session_id))
+
     def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
         found = self._rows(self._sql.find_call, (call_id, self._space.id, session_id))
         return message_row(found[0]) if found else None

@@ -313,6 +313,28 @@ WHERE id = :id
     AND id BETWEEN :first AND :last
     AND NOT doomed
 
+-- The index has nothing but sessions and ids, so that skipping thousands takes a few milliseconds.
+-- name: message_at
+SELECT id
+FROM messages
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+ORDER BY id
+LIMIT 1
+OFFSET ?
+
+-- name: position
+SELECT count(*)
+FROM messages
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+    AND id < ?
+
+-- Sizes come from the headers of rows: no text is read.
+-- name: outline
+SELECT id, role, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0), timestamp
+FROM messages
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+ORDER BY id
+
 -- The calls come before the content, which is not read here.
 -- name: find_call
 SELECT *
