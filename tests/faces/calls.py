@@ -115,6 +115,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "entries_delete": {"key": "city"},
     "entries_info": {},
     "evaluate": {"quick": True},
+    "overview": {"since": "2020-01-01"},
     "stats": {},
     "optimize": {"seconds": 1.5},
     "doctor": {"repair": True},

@@ -111,6 +111,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("entries_delete", "entries delete", "entries:DeleteEntry", "entries"),
     _entry("entries_info", "entries info", "entries:ShowBackend", "entries"),
     _entry("evaluate", "evaluate", "evaluation:Evaluate", "entries"),
+    _entry("overview", "overview", "overview:ShowOverview", "inspect"),
     _entry("stats", "stats", "upkeep:ShowStats", "upkeep"),
     _entry("optimize", "optimize", "upkeep:Optimize", "upkeep"),
     _entry("doctor", "doctor", "upkeep:Examine", "upkeep"),

@@ -131,6 +131,13 @@ class SessionReads(Protocol):
         """Each source with its number of sessions and messages, most messages first."""
         ...
 
+    def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
+        """Sessions and their messages by local date of their start and by source, in this order.
+
+        Sessions that no calendar has a date for are left out.
+        """
+        ...
+
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
         """Messages that match every clause or, if there are none, those that match most.
 

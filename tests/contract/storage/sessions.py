@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 from msgspec.structs import replace
@@ -40,6 +41,26 @@ FULL = session_row(
 
 
 class SessionContract(Contract):
+    def test_growth_counts_sessions_by_local_date_and_source(self, storage: Storage) -> None:
+        noon = datetime(2026, 3, 1, 12).timestamp()
+        for number, (source, start) in enumerate(
+            [("cli", noon), ("cli", noon + 3600), ("mail", noon), ("cli", noon + 86_400), ("cli", 9.9e11)]
+        ):
+            create(storage, f"s{number}", source=source, started_at=start)
+            append(storage, f"s{number}", *(message("x") for _ in range(number)))
+        grown = storage.read(lambda tx: tx.sessions.growth())
+        assert grown == [
+            ("2026-03-01", "cli", 2, 1),
+            ("2026-03-01", "mail", 1, 2),
+            ("2026-03-02", "cli", 1, 3),
+        ]
+        assert storage.read(lambda tx: tx.sessions.growth(noon + 60)) == [
+            ("2026-03-01", "cli", 1, 1),
+            ("2026-03-02", "cli", 1, 3),
+        ]
+        storage.write(lambda tx: tx.sessions.begin_delete("s2"))
+        assert "mail" not in [row[1] for row in storage.read(lambda tx: tx.sessions.growth())]
+
     def test_a_session_comes_back_as_it_was_created(self, storage: Storage) -> None:
         create(storage, "parent")
         row = replace(FULL, parent_session_id="parent")

@@ -55,6 +55,7 @@ SCREENS = {
                 "restore": "Replace the database by a backup",
             },
             "Look after it": {
+                "overview": "Show the memory at a glance, and what is in every prompt",
                 "doctor": "Check that everything is in order, and repair it",
                 "stats": "Show how much is stored and what uses the disk space",
                 "log": "Show what was changed, by whom and when",

@@ -40,19 +40,36 @@ class Block:
     user_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The texts that a prompt is given unasked, each within its own budget; empty where there is none."""
+
+    notes: str
+    facts: str
+    tables: str
+
+
+def read_parts(memory: Memory, notes: str, session_id: str | None, user_id: str | None = None) -> Parts:
+    """Read the parts that the settings want, with these ``notes``."""
+    parts = memory.settings.prompt_parts.split(",")
+    facts = memory.facts.status(session_id=session_id, user_id=user_id) if "facts" in parts else None
+    return Parts(
+        notes if "notebook" in parts else "",
+        facts.text if facts is not None and facts.gauge.used else "",
+        _tables(memory) if "tables" in parts else "",
+    )
+
+
 def compose(memory: Memory, session_id: str, user_id: str | None = None) -> Block:
     """Build the block from notes, hot facts and tables, each within its own budget."""
-    parts = memory.settings.prompt_parts.split(",")
-    notes = memory.notebook.snapshot(session_id) if "notebook" in parts else ""
-    facts = None
-    if "facts" in parts:
-        facts = memory.facts.status(session_id=session_id or None, user_id=user_id)
-    shown = facts.text if facts is not None and facts.gauge.used else ""
+    has_notes = "notebook" in memory.settings.prompt_parts.split(",")
+    notes = memory.notebook.snapshot(session_id) if has_notes else ""
+    parts = read_parts(memory, notes, session_id or None, user_id)
     return Block(
         session_id,
-        "\n\n".join(filter(None, (notes, shown, _tables(memory) if "tables" in parts else ""))),
-        tuple(_iter_facts(shown)),
-        has_all_notes="notebook" in parts and LEFT_OUT not in notes,
+        "\n\n".join(filter(None, (parts.notes, parts.facts, parts.tables))),
+        tuple(_iter_facts(parts.facts)),
+        has_all_notes=has_notes and LEFT_OUT not in notes,
         user_id=user_id,
     )
 

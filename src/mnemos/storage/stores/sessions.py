@@ -211,6 +211,9 @@ class StoredSessionReads:
     def by_source(self) -> list[tuple[str, int, int]]:
         return self._rows(self._sql.by_source, (self._space.id,))
 
+    def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
+        return self._rows(self._sql.growth, {"space": self._space.id, "since": since})
+
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
         return self.index.searching().run(query, filters, order=order, limit=limit, offset=offset)
 

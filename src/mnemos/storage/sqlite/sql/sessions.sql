@@ -412,6 +412,17 @@ WHERE space = ?
 GROUP BY source
 ORDER BY 3 DESC, 1
 
+-- From sessions, because counting messages themselves takes fifty times as long.
+-- name: growth
+SELECT date(started_at, 'unixepoch', 'localtime') AS day, source, count(*), sum(message_count)
+FROM sessions
+WHERE space = :space
+    AND (:since IS NULL OR started_at >= :since)
+    AND NOT doomed
+GROUP BY day, source
+HAVING day IS NOT NULL
+ORDER BY day, source
+
 -- name: doom
 UPDATE sessions
 SET doomed = 1,
