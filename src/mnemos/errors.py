@@ -8,6 +8,7 @@ MnemosError
 ├── Refused                 refused              valid, but not done
 │   ├── AlreadyExists       already_exists
 │   ├── Ambiguous           ambiguous            several things match the name
+│   ├── Conflict            conflict             another writer changed it meanwhile
 │   ├── Disabled            disabled             memory is switched off
 │   ├── NotAllowed          not_allowed          the caller's token does not allow it
 │   ├── ReadOnly            read_only
@@ -67,6 +68,10 @@ class AlreadyExists(Refused):
 
 class Ambiguous(Refused):
     code = "ambiguous"
+
+
+class Conflict(Refused):
+    code = "conflict"
 
 
 class Disabled(Refused):

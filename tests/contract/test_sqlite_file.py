@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contract.storage import Opener, StorageContract
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.sqlite.engine import SqliteStorage

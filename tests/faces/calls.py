@@ -27,6 +27,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "sessions_outline": {"session": "slot-bug"},
     "sessions_lineage": {"session": "slot-bug"},
     "sessions_create": {"session_id": "new", "title": "A new one", "source": "cli"},
+    "sessions_pop": {"session": "slot-bug"},
+    "sessions_rewrite": {"session": "empty", "messages": [{"role": "user", "content": "A summary"}]},
     "sessions_append": {"session_id": "empty", "role": "user", "content": "Book the morning train"},
     "sessions_end": {"session": "empty", "reason": "done"},
     "sessions_reopen": {"session": "slot-bug"},

@@ -30,6 +30,7 @@ BY_ERROR = {
     "Refused": REFUSED,
     "AlreadyExists": REFUSED,
     "Ambiguous": REFUSED,
+    "Conflict": REFUSED,
     "Disabled": REFUSED,
     "NotAllowed": REFUSED,
     "ReadOnly": REFUSED,

@@ -19,6 +19,7 @@ from .terminal import at_a_terminal
 DESTRUCTIVE = sorted(name for name in CALLS if registry.find(name).traits.destructive)
 AT_STAKE = {
     "sessions_delete": ("slot-bug", "Pick-up slots off by an hour", "5 messages"),
+    "sessions_pop": ("the newest message of Pick-up slots off by an hour", "permanently"),
     "sessions_prune": ("1 ended session", "permanently"),
     "restore": ("everything", "26 messages"),
     "forget": ("message:3", "permanently"),

@@ -27,13 +27,13 @@ METHODS: dict[str, dict[str, str]] = {
         LONG: "backup doctor evaluate export import_archive import_hermes_memory optimize_notebook",
     },
     "sessions": {
-        READS: "conversation export_all export_session find_title get_lineage get_messages "
+        READS: "children conversation export_all export_session find_title get_lineage get_messages "
         "get_messages_around get_messages_as_conversation get_outline get_page get_session get_tip "
         "message_count resolve_projects resolve_session search_messages search_sessions session_count "
         "session_search shorten_ids stats",
         WRITES: "append_message append_messages archive create_session delete_session end_session "
-        "ensure_session forget_message forget_session prune_sessions reopen_session set_title unarchive "
-        "update_metadata update_system_prompt update_token_counts",
+        "ensure_session forget_message forget_session pop_message prune_sessions reopen_session rewrite "
+        "set_title unarchive update_metadata update_system_prompt update_token_counts",
         LONG: "export_jsonl import_jsonl import_sessions optimize write_jsonl",
     },
     "facts": {

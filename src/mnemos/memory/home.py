@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
 from mnemos.inputs import check_path
 from mnemos.sessions.lookups import Clock
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, report_ok
 from mnemos.storage.sqlite.doctor import salvage

@@ -33,6 +33,8 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("sessions_lineage", "sessions lineage", "sessions:ShowLineage", "sessions"),
     _entry("sessions_create", "sessions create", "session_records:CreateSession", "sessions"),
     _entry("sessions_append", "sessions append", "session_records:AppendMessage", "sessions"),
+    _entry("sessions_pop", "sessions pop", "session_records:PopMessage", "sessions"),
+    _entry("sessions_rewrite", "sessions rewrite", "session_records:RewriteSession", "sessions"),
     _entry("sessions_end", "sessions end", "sessions:EndSession", "sessions"),
     _entry("sessions_reopen", "sessions reopen", "sessions:ReopenSession", "sessions"),
     _entry("sessions_title", "sessions title", "sessions:TitleSession", "sessions"),

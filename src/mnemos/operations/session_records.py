@@ -8,12 +8,19 @@ from msgspec import Meta
 
 from mnemos.errors import InvalidInput
 from mnemos.operations.arguments import Session
-from mnemos.operations.base import Operation, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits, fill
+from mnemos.operations.sessions import MessageInfo, name_session
+from mnemos.operations.texts import message_text, plural
 from mnemos.sessions import session_types
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+
+
+Revision = Annotated[
+    int | None, Meta(description="Refuse unless this is the session's revision, so nobody changed it since")
+]
 
 
 class CreateSession(Operation, frozen=True, kw_only=True):
@@ -91,19 +98,21 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
         list[dict[str, Any]] | None,
         Meta(
             description="Instead of one message: several {role, content, tool_calls, tool_name, "
-            "tool_call_id, token_count, timestamp, metadata, origin}, or messages of the OpenAI or "
+            "tool_call_id, token_count, timestamp, metadata, origin, key}, or messages of the OpenAI or "
             "Anthropic API"
         ),
     ] = None
+    key: Annotated[str | None, Meta(description="Your own id of it; a known one is not stored again")] = None
+    if_revision: Revision = None
 
     def run(self, memory: Memory) -> Appended:
         session_id = memory.sessions.resolve_session(self.session_id)
         if self.messages is None:
             message_id = self._append(memory, session_id)
             return Appended(message_id=message_id, message_ids=[message_id])
-        if (self.role, self.content, self.tool_name, self.tool_call_id) != (None, None, None, None):
+        if any((self.role, self.content, self.tool_name, self.tool_call_id, self.key)):
             raise InvalidInput("Pass role and content, or messages, not both.")
-        ids = memory.sessions.append_messages(session_id, self.messages)
+        ids = memory.sessions.append_messages(session_id, self.messages, if_revision=self.if_revision)
         return Appended(message_id=ids[-1] if ids else 0, message_ids=ids)
 
     def _append(self, memory: Memory, session_id: str) -> int:
@@ -111,7 +120,14 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
             raise InvalidInput("role is missing. Pass role and content, or messages.")
         role = cast(session_types.Role, self.role)
         return memory.sessions.append_message(
-            session_id, role, self.content, self.tool_name, None, self.tool_call_id
+            session_id,
+            role,
+            self.content,
+            self.tool_name,
+            None,
+            self.tool_call_id,
+            key=self.key,
+            if_revision=self.if_revision,
         )
 
 
@@ -122,3 +138,73 @@ class Appended(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         return f"Stored {', '.join(f'message:{one}' for one in self.message_ids) or 'nothing'}."
+
+
+class PopMessage(Operation, frozen=True, kw_only=True):
+    """Delete the newest message of a session, and return it. Cannot be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Delete the newest message",
+        destructive=True,
+        positional=("session",),
+        example="trip-to-lisbon --yes",
+    )
+
+    session: Session
+    if_revision: Revision = None
+
+    def run(self, memory: Memory) -> Popped:
+        session_id = memory.sessions.resolve_session(self.session)
+        message = memory.sessions.pop_message(session_id, if_revision=self.if_revision)
+        return Popped(message=None if message is None else fill(MessageInfo, message))
+
+    def at_stake(self, memory: Memory) -> str:
+        session_id = memory.sessions.resolve_session(self.session)
+        return f"the newest message of {name_session(memory, session_id)} permanently"
+
+
+class Popped(Result, frozen=True, kw_only=True):
+    message: MessageInfo | None
+    """The message that was deleted; null if there was none."""
+
+    def as_text(self) -> str:
+        if self.message is None:
+            return "The session has no messages."
+        lead = f"Deleted message {self.message.id}, {render_speaker(self.message.role)}: "
+        return join_items([lead + message_text(self.message.content)])
+
+
+class RewriteSession(Operation, frozen=True, kw_only=True):
+    """Replace the messages of a session, or those from one on.
+
+    The messages before are no longer part of the conversation. Searches and recall still find them.
+    """
+
+    traits: ClassVar[Traits] = Traits(
+        title="Replace messages of a session",
+        positional=("session",),
+        example="trip-to-lisbon",
+    )
+
+    session: Session
+    messages: Annotated[
+        list[dict[str, Any]] | None, Meta(description="New messages, each with role and content")
+    ] = None
+    from_id: Annotated[int | None, Meta(description="Id of the first message to replace; default: all")] = (
+        None
+    )
+    if_revision: Revision = None
+
+    def run(self, memory: Memory) -> Rewritten:
+        session_id = memory.sessions.resolve_session(self.session)
+        ids = memory.sessions.rewrite(
+            session_id, self.messages or [], from_id=self.from_id, if_revision=self.if_revision
+        )
+        return Rewritten(message_ids=ids)
+
+
+class Rewritten(Result, frozen=True, kw_only=True):
+    message_ids: list[int]
+
+    def as_text(self) -> str:
+        return f"Stored {plural(len(self.message_ids), 'message')} in place of those before."

@@ -51,6 +51,9 @@ class SessionInfo(Info, frozen=True, kw_only=True):
     input_tokens: int
     output_tokens: int
     metadata: Any
+    updated_at: float = 0.0
+    revision: int = 0
+    """Counts the writes to the session."""
     system_prompt: str | UnsetType | None = UNSET
     """Left out of lists, unless details are asked for."""
     short_id: str = ""
@@ -81,6 +84,10 @@ class MessageInfo(Info, frozen=True, kw_only=True):
     forgotten: bool | UnsetType = UNSET
     origin: str | UnsetType = UNSET
     """``memory`` if the message only repeats the memory."""
+    key: str | UnsetType = UNSET
+    """Id that the program gave it."""
+    retired: bool | UnsetType = UNSET
+    """A rewrite replaced it."""
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
@@ -97,6 +104,10 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     until: When = None
     details: Annotated[bool, Meta(description="Include system prompts")] = False
     user_id: User = None
+    parent: Annotated[str | None, Meta(description="Only the children of this session")] = None
+    sort: Annotated[
+        Literal["started", "updated"], Meta(description="By when they started, or were last changed")
+    ] = "started"
 
     def run(self, memory: Memory) -> SessionList:
         chosen: dict[str, Any] = {
@@ -105,8 +116,9 @@ class ListSessions(Operation, frozen=True, kw_only=True):
             "archived": self.archived,
             "project": self.project or None,
             "user_id": self.user_id,
+            "parent": self.parent and memory.sessions.resolve_session(self.parent, user_id=self.user_id),
         }
-        rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen)
+        rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen, sort=self.sort)
         total = memory.sessions.session_count(self.source, **chosen)
         infos = _list_infos(memory, rows)
         if not self.details:
@@ -153,11 +165,8 @@ class ShowSession(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
-        if self.tail is None:
-            return show_messages(memory, session_id, memory.sessions.get_messages(session_id))
-        start = max(memory.sessions.message_count(session_id) - self.tail, 0)
-        page = memory.sessions.get_page(session_id, at=start, limit=self.tail)
-        return show_messages(memory, session_id, page["messages"])
+        messages = memory.sessions.get_messages(session_id, last=self.tail)
+        return show_messages(memory, session_id, messages)
 
 
 def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[str, Any]]) -> SessionShown:

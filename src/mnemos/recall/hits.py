@@ -11,7 +11,7 @@ from mnemos.recall.features import DEEP, HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
 from mnemos.recall.validity import HOLDS, Standing
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.sessions.titles import choose_title
 from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTERS

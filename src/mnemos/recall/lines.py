@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
 from mnemos.recall.question import Matcher, find_related, share_weights
-from mnemos.sessions.records import ROLES, document_of, is_echo, names_speaker
+from mnemos.sessions.message_text import document_of, is_echo, names_speaker
+from mnemos.sessions.records import ROLES
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
 from mnemos.text.words import fold, runs

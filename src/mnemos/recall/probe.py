@@ -14,7 +14,7 @@ from mnemos.recall.answer import KINDS, HitExplanation, Probed, ScorePart
 from mnemos.recall.hits import fits
 from mnemos.recall.reasons import list_parts
 from mnemos.recall.trace import Recorder
-from mnemos.sessions.records import document_of, is_echo
+from mnemos.sessions.message_text import document_of, is_echo
 from mnemos.storage.base import Filters, MessageRow, Reads
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import kind_of

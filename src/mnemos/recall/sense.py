@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mnemos.recall.candidates import Asked, Gathered, Sense
 from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import embed, embed_pieces
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Reads
 from mnemos.storage.passages import PIECE_BITS, Near, Passage, Unembedded, Units
 from mnemos.text.pieces import PIECE_CHARACTERS

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import clean_name, suggest
-from mnemos.sessions.records import content_of, dump_json, dump_plain, load_json, text_of
+from mnemos.sessions.message_text import text_of
+from mnemos.sessions.records import content_of, dump_json, dump_plain, load_json
 from mnemos.sessions.tool_names import call_name
 from mnemos.storage.base import MessageRow
 

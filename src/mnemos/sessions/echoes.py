@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from mnemos.sessions.records import MEMORY, load_json, text_of
+from mnemos.sessions.message_text import text_of
+from mnemos.sessions.records import MEMORY, load_json
 from mnemos.sessions.tool_names import call_name, is_own_tool, may_be_own_tool
 from mnemos.storage.base import Glimpse, NewMessage, Writes
 from mnemos.text.fences import has_fence, is_fenced
@@ -20,15 +21,19 @@ _BEGINNING: Final = 100
 
 
 def append(
-    tx: Writes, session_id: str, messages: Sequence[NewMessage], called_here: Collection[str] = ()
+    tx: Writes,
+    session_id: str,
+    messages: Sequence[NewMessage],
+    at: float,
+    called_here: Collection[str] = (),
 ) -> list[int]:
-    """Store messages with their origin, and return their ids.
+    """Store messages with their origin at a time, and return their ids.
 
     ``called_here``: tools of the memory that the host has called in this process.
     """
     if any(map(_may_echo, messages)):
         messages = _Batch(tx, session_id, messages, called_here).mark()
-    return tx.sessions.append(session_id, messages)
+    return tx.sessions.append(session_id, messages, at)
 
 
 def _may_echo(message: NewMessage) -> bool:

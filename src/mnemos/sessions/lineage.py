@@ -12,8 +12,7 @@ from mnemos.errors import Ambiguous, NotFound
 from mnemos.inputs import name, suggest
 from mnemos.projects import match_projects, name_project
 from mnemos.sessions.titles import add_titles, shorten_ids
-from mnemos.storage.base import MessageRow, Reads, SessionRow, Storage
-from mnemos.storage.sessions import SessionReads
+from mnemos.storage.base import Reads, SessionReads, SessionRow, Storage
 from mnemos.text.stored_text import one_line
 from mnemos.text.tables import format_time
 
@@ -24,9 +23,6 @@ EXACTLY = "session:"
 _MOST_MATCHES = 500
 _SHOWN_PROJECTS = 8
 _SHOWN_CANDIDATES = 8
-
-
-_EVERYTHING = 1 << 62
 
 
 def is_visible(session: SessionRow, user: str | None) -> bool:
@@ -78,13 +74,6 @@ def resolve_projects(storage: Storage, text: str) -> list[str]:
         meant = suggest(text, folders)
         raise NotFound(f"No session is about the project {text!r}.{meant} Projects here: {some}.")
     return list(found)
-
-
-def read_messages(tx: Reads, session_id: str) -> list[MessageRow]:
-    """Return all messages of a session; an unknown one raises NotFound."""
-    if tx.sessions.get(session_id) is None:
-        raise NotFound(f"There is no session {session_id!r}.")
-    return tx.sessions.messages(session_id, after=0, limit=_EVERYTHING)
 
 
 def find_root(sessions: SessionReads, session_id: str) -> str:

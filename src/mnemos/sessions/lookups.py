@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from types import NoneType
+from typing import Any, Literal
 
+from mnemos.errors import InvalidInput
 from mnemos.inputs import Moment, can_be_name, name, optional_name, whole
 from mnemos.language.moments import read_span
 from mnemos.sessions.lineage import list_lineage, resolve_id, resolve_projects
 from mnemos.sessions.message_search import SessionList
-from mnemos.sessions.records import session_dict
+from mnemos.sessions.records import dump_json, session_dict
 from mnemos.sessions.session_types import Session
 from mnemos.sessions.titles import add_titles, shorten_ids
 from mnemos.settings import Settings
-from mnemos.storage.base import Reads, SessionRow, Storage
+from mnemos.storage.base import Reads, SessionFilters, SessionRow, Storage
 from mnemos.text.secrets import Redact, redact
 
 Clock = Callable[[], float]
@@ -72,16 +74,23 @@ class Lookups:
         user_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
+        parent: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        sort: Literal["started", "updated"] = "started",
     ) -> list[Session]:
         """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
 
-        They began at or after ``since`` and before ``until``.
+        They began at or after ``since`` and before ``until``. ``parent``: the children of this session.
+        ``metadata``: those with these keys and values. ``sort="updated"`` lists the last changed first.
 
         A session without a title has the first line that a user said as its title.
         """
-        chosen = self._choose(source, project, user_id, since, until)
-        chosen |= {"limit": whole("limit", limit), "offset": whole("offset", offset)}
-        rows = self._storage.read(lambda tx: add_titles(tx, tx.sessions.recent(archived=archived, **chosen)))
+        filters = self._choose(source, project, user_id, since, until, archived, parent, metadata)
+        page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
+        by_update = _is_by_update(sort)
+        rows = self._storage.read(
+            lambda tx: add_titles(tx, tx.sessions.recent(filters, by_update=by_update, **page))
+        )
         return SessionList(map(session_dict, rows))
 
     def session_count(
@@ -93,9 +102,16 @@ class Lookups:
         user_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
+        parent: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> int:
-        chosen = self._choose(source, project, user_id, since, until)
-        return self._storage.read(lambda tx: tx.sessions.count(archived=archived, **chosen))
+        filters = self._choose(source, project, user_id, since, until, archived, parent, metadata)
+        return self._storage.read(lambda tx: tx.sessions.count(filters))
+
+    def children(self, session_id: str) -> list[Session]:
+        """Return the sessions whose parent this is, oldest first; none for an unknown session."""
+        name("session_id", session_id)
+        return [session_dict(row) for row in self._storage.read(lambda tx: tx.sessions.children(session_id))]
 
     def get_lineage(self, session_id: str) -> list[str]:
         """Return the sessions of this conversation, root to tip. An unknown one raises NotFound."""
@@ -116,13 +132,37 @@ class Lookups:
         user_id: str | None,
         since: Moment | None,
         until: Moment | None,
-    ) -> dict[str, Any]:
+        archived: bool | None,  # noqa: FBT001 - passed on
+        parent: str | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> SessionFilters:
         """Check the filters of a list."""
         start, end = read_span(since, until, self._clock())
-        return {
-            "source": optional_name("source", source),
-            "projects": self._projects(project),
-            "user": optional_name("user_id", user_id),
-            "since": start,
-            "until": end,
-        }
+        return SessionFilters(
+            source=optional_name("source", source),
+            archived=archived,
+            projects=self._projects(project),
+            user=optional_name("user_id", user_id),
+            since=start,
+            until=end,
+            parent=optional_name("parent", parent),
+            metadata=None if metadata is None else _encode_filter(metadata),
+        )
+
+
+def _encode_filter(metadata: Any) -> str:
+    if not isinstance(metadata, Mapping):
+        raise InvalidInput(f"metadata must be a mapping, not {type(metadata).__name__}")
+    for key, value in metadata.items():
+        if not isinstance(key, str) or not isinstance(value, (str, int, float, NoneType)):
+            raise InvalidInput(
+                f"Sessions can't be filtered by metadata {key!r}: {value!r}. "
+                "Use a string, a number, true, false or null."
+            )
+    return dump_json(dict(metadata))
+
+
+def _is_by_update(sort: Any) -> bool:
+    if sort not in ("started", "updated"):
+        raise InvalidInput(f"sort is {sort!r}. Use started or updated.")
+    return bool(sort == "updated")

@@ -42,6 +42,7 @@ class _Plain(Struct, forbid_unknown_fields=True, gc=False):
     timestamp: Annotated[float, Meta(gt=-LAST_MOMENT, lt=LAST_MOMENT)] | None = None
     metadata: None = None
     origin: Literal["memory"] | None = None
+    key: _Name | None = None
 
 
 def new_messages(
@@ -81,6 +82,7 @@ def _plain_messages(
     texts += [text for text in calls if text]
     names = [one.tool_name for one in plain if one.tool_name is not None]
     names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
+    names += [one.key for one in plain if one.key is not None]
     if sum(map(len, texts)) > max_bytes // 4 or not all(map(is_storable, texts)) or not _are_names(names):
         return None
     texts.append("\n".join(names))
@@ -102,6 +104,7 @@ def _plain_messages(
                 text,
                 None if one.content is None else content,
                 one.origin,
+                one.key,
                 len(one.tool_calls) if one.tool_calls else 0,
             ),
         )

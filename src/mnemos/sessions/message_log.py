@@ -6,17 +6,24 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from mnemos.errors import NotFound
-from mnemos.inputs import can_be_name, name, whole
+from mnemos.inputs import Moment, can_be_name, name, whole
+from mnemos.language.moments import read_moment
 from mnemos.sessions import echoes
 from mnemos.sessions.chat_format import Conversation, Format, build_conversation
-from mnemos.sessions.lineage import read_messages
 from mnemos.sessions.lookups import Clock, Lookups
 from mnemos.sessions.message_batch import RedactAll, new_messages
-from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
+from mnemos.sessions.records import (
+    MESSAGE_FIELDS,
+    change_metadata,
+    check_message_id,
+    message_dict,
+    new_message,
+)
 from mnemos.sessions.session_pages import Place, read_outline, read_page
-from mnemos.sessions.session_types import Message, MessagePage, Outline, Role
+from mnemos.sessions.session_types import Message, MessagePage, MetadataChange, Outline, Role
+from mnemos.sessions.working_history import hold_session, read_messages, retire_messages
 from mnemos.settings import Settings
-from mnemos.storage.base import MessageRow, Storage
+from mnemos.storage.base import MessageRow, NewMessage, Storage, Writes
 from mnemos.text.secrets import redact_all
 
 
@@ -42,40 +49,95 @@ class MessageLog(Lookups):
         timestamp: float | None = None,
         metadata: Any = None,
         origin: str | None = None,
+        key: str | None = None,
+        if_revision: int | None = None,
     ) -> int:
         """Store one message and return its id. An unknown session raises NotFound.
 
         With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
-        Content with several tool results becomes several messages; the id is that of the last.
+        Content with several tool results becomes several messages; the id is that of the last. ``key`` is
+        your own id of the message: if the session has it already, nothing changes and the id of that message
+        is returned. Another revision of the session than ``if_revision`` raises Conflict.
         """
         given, most = locals(), self._settings.max_message_bytes
         if content is not None and not isinstance(content, str):
-            return self.append_messages(session_id, ({key: given[key] for key in MESSAGE_FIELDS},))[-1]
-        message = new_message(given, now=self._clock(), redact=self._redact, max_bytes=most)
+            message_fields = {field: given[field] for field in MESSAGE_FIELDS}
+            return self.append_messages(session_id, (message_fields,), if_revision=if_revision)[-1]
+        now = self._clock()
+        message = new_message(given, now=now, redact=self._redact, max_bytes=most)
         if self._is_off(session_id):
             return 0
-        return self._storage.write(lambda tx: echoes.append(tx, session_id, (message,), self._called))[0]
+        if if_revision is not None:
+            return self._write(session_id, (message,), now, if_revision=if_revision)[0]
+        return self._storage.write(lambda tx: echoes.append(tx, session_id, (message,), now, self._called))[0]
 
-    def append_messages(self, session_id: str, messages: Sequence[Any]) -> list[int]:
+    def append_messages(
+        self,
+        session_id: str,
+        messages: Sequence[Any],
+        *,
+        metadata: MetadataChange | None = None,
+        if_revision: int | None = None,
+    ) -> list[int]:
         """Store several messages, all or none, and return the ids of what was stored, in order.
 
         Takes dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
-        SDKs as they are. Fields that are not known are kept in the metadata.
+        SDKs as they are. Fields that are not known are kept in the metadata. ``metadata`` changes that of
+        the session with them, as ``update_metadata`` does.
         """
-        new = new_messages(
-            messages,
-            clock=self._clock,
-            redact=self._redact,
-            redact_all=self._redact_all,
-            max_bytes=self._settings.max_message_bytes,
-        )
+        new, now = self._check_new(messages), self._clock()
         if self._is_off(session_id):
             return [0] * len(new)
-        return self._storage.write(lambda tx: echoes.append(tx, session_id, new, self._called))
+        return self._write(session_id, new, now, metadata=metadata, if_revision=if_revision)
 
-    def get_messages(self, session_id: str) -> list[Message]:
-        """Return all messages in order. An unknown session raises NotFound."""
-        return [message_dict(row) for row in self._rows(session_id)]
+    def rewrite(
+        self,
+        session_id: str,
+        messages: Sequence[Any],
+        *,
+        from_id: int | None = None,
+        metadata: MetadataChange | None = None,
+        if_revision: int | None = None,
+    ) -> list[int]:
+        """Replace the working history, or its end that begins with the message ``from_id``; return new ids.
+
+        The messages before are retired: ``get_messages`` leaves them out, searches and recall still find
+        them, and exports mark them. A new message may have the ``key`` of one that it replaces. Messages
+        are given as to ``append_messages``. All of it is one transaction. A message that is not in the
+        session raises NotFound.
+        """
+        first = 0 if from_id is None else check_message_id(from_id)
+        new, now = self._check_new(messages), self._clock()
+        if self._is_off(session_id):
+            return [0] * len(new)
+        return self._write(session_id, new, now, retire=first, metadata=metadata, if_revision=if_revision)
+
+    def pop_message(self, session_id: str, *, if_revision: int | None = None) -> Message | None:
+        """Delete the newest message of the working history and return it; None if there is none.
+
+        It is gone from search and recall too, and can't be undone. An unknown session raises NotFound.
+        """
+
+        def work(tx: Writes) -> MessageRow | None:
+            hold_session(tx, session_id, if_revision)
+            row = tx.sessions.pop(session_id)
+            if row is not None:
+                tx.sessions.revise(session_id, self._clock())
+            return row
+
+        row = None if self._is_off(session_id) else self._storage.write(work)
+        return None if row is None else message_dict(row)
+
+    def get_messages(
+        self, session_id: str, *, last: int | None = None, since: Moment | None = None
+    ) -> list[Message]:
+        """Return the messages in order, or the ``last`` few of them. An unknown session raises NotFound.
+
+        Messages that ``rewrite`` retired are left out. ``since``: not earlier than this.
+        """
+        newest = None if last is None else whole("last", last)
+        start = None if since is None else read_moment("since", since, self._clock())
+        return [message_dict(row) for row in self._rows(session_id, newest, start)]
 
     def conversation(self, session_id: str, *, format: Format = "openai") -> Conversation:
         """Return the messages as the OpenAI or the Anthropic SDK accepts them, ready to send."""
@@ -125,9 +187,52 @@ class MessageLog(Lookups):
             return 0
         return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
 
-    def _rows(self, session_id: str) -> list[MessageRow]:
+    def _rows(self, session_id: str, last: int | None = None, since: float | None = None) -> list[MessageRow]:
         name("session_id", session_id)
-        return self._storage.read(lambda tx: read_messages(tx, session_id))
+        return self._storage.read(lambda tx: read_messages(tx, session_id, last, since))
+
+    def _check_new(self, messages: Sequence[Any]) -> list[NewMessage]:
+        return new_messages(
+            messages,
+            clock=self._clock,
+            redact=self._redact,
+            redact_all=self._redact_all,
+            max_bytes=self._settings.max_message_bytes,
+        )
+
+    def _write(
+        self,
+        session_id: str,
+        new: Sequence[NewMessage],
+        now: float,
+        *,
+        retire: int | None = None,
+        metadata: MetadataChange | None = None,
+        if_revision: int | None = None,
+    ) -> list[int]:
+        """Append messages after retiring those from the id ``retire`` on, and change the metadata."""
+
+        def work(tx: Writes) -> list[int]:
+            guarded = (retire, metadata, if_revision) != (None, None, None)
+            revision = hold_session(tx, session_id, if_revision) if guarded else None
+            if retire is not None:
+                retire_messages(tx, session_id, retire, [one.key for one in new if one.key])
+            if metadata is not None:
+                self._set_metadata(tx, session_id, metadata)
+            ids = echoes.append(tx, session_id, new, now, self._called)
+            # An append that stored something counted as the write.
+            if (retire, metadata) != (None, None) and tx.sessions.hold(session_id) == revision:
+                tx.sessions.revise(session_id, now)
+            return ids
+
+        return self._storage.write(work)
+
+    def _set_metadata(self, tx: Writes, session_id: str, change: MetadataChange) -> bool:
+        row = tx.sessions.get(session_id)
+        if row is None:
+            return False
+        changed = change_metadata(row, change, self._redact, self._settings.max_message_bytes)
+        return tx.sessions.set_metadata(session_id, changed)
 
     def _is_off(self, session_id: str, *, private: bool = False) -> bool:
         name("session_id", session_id)

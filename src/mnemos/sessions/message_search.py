@@ -10,7 +10,7 @@ from mnemos.inputs import Moment, in_range, names, optional_name, suggest, whole
 from mnemos.language.moments import read_span
 from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
-from mnemos.sessions.records import document_of, text_of
+from mnemos.sessions.message_text import document_of, text_of
 from mnemos.sessions.session_types import ContextMessage, MessageHit, Session
 from mnemos.sessions.titles import find_titles
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads

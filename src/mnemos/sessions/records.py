@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, get_args
 
 import msgspec
@@ -13,7 +12,6 @@ import msgspec
 from mnemos.errors import InvalidInput, NotFound, Refused, TooLarge
 from mnemos.inputs import (
     MAX_DEPTH,
-    MAX_NAME,
     clean_name,
     find_nearest,
     make_plain,
@@ -22,10 +20,9 @@ from mnemos.inputs import (
     optional_moment,
     whole,
 )
-from mnemos.sessions.session_types import Message, Role, Session
-from mnemos.sessions.tool_names import call_name, may_be_own_tool
-from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
-from mnemos.text.fences import strip_fences
+from mnemos.sessions.session_types import Message, MetadataChange, Role, Session
+from mnemos.sessions.tool_names import call_name
+from mnemos.storage.base import Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.secrets import Redact, redact_id, redact_value
 
 FORGOTTEN = "[forgotten]"
@@ -43,13 +40,11 @@ _PARTS = (
     "text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "image", "image_url",
     "input_image", "input_audio", "file", "input_file", "document", "tool_use", "tool_result",
 )  # fmt: skip
-_LONGEST_SPEAKER = 48
-_NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
 MESSAGE_FIELDS = frozenset(
     {
         "role", "content", "tool_name", "tool_calls", "tool_call_id", "token_count", "timestamp",
-        "metadata", "origin",
+        "metadata", "origin", "key",
     }
 )  # fmt: skip
 
@@ -76,6 +71,7 @@ def new_message(
         _check_size("the message", max_bytes, content, tool_calls, about)
     tool_name, tool_call_id = given("tool_name"), given("tool_call_id")
     timestamp, token_count, origin = given("timestamp"), given("token_count"), given("origin")
+    key = given("key")
     return NewMessage(
         role if role in ROLES else redact(str(role)),
         now if timestamp is None else moment("timestamp", timestamp),
@@ -87,6 +83,7 @@ def new_message(
         tool_calls,
         content,
         None if origin is None else _check_origin(origin),
+        None if key is None else redact_id(name("key", key), redact),
         0 if calls is None else _count_calls(calls),
     )
 
@@ -140,6 +137,7 @@ def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, ma
         archived=bool(given("archived")),
         project=_read_name("project", given("project"), redact),
         branch=_read_name("branch", given("branch"), redact),
+        updated_at=moment("updated_at", started if given("updated_at") is None else given("updated_at")),
     )
 
 
@@ -147,20 +145,20 @@ def _read_name(label: str, value: Any, redact: Redact) -> str | None:
     return None if value is None else redact(name(label, value))
 
 
-def merge_metadata(
-    row: SessionRow, metadata: Mapping[str, Any], redact: Redact, max_bytes: int
-) -> str | None:
-    """Return the metadata of a session with these keys set; other keys stay.
+def change_metadata(row: SessionRow, change: MetadataChange, redact: Redact, max_bytes: int) -> str | None:
+    """Return the metadata of a session with these keys set, or what the function makes of it.
 
-    Stored metadata that is not an object raises Refused.
+    Setting keys of metadata that is not an object raises Refused.
     """
+    if not isinstance(change, Mapping):
+        return encode_json("metadata", change(load_json(row.metadata)), redact, max_bytes)
     kept = load_json(row.metadata or "{}")
     if not isinstance(kept, dict):
         raise Refused(
             f"The metadata of session {row.id!r} is a {type(kept).__name__} and has no keys. "
             "It was left unchanged."
         )
-    return encode_json("metadata", kept | dict(metadata), redact, max_bytes)
+    return encode_json("metadata", kept | dict(change), redact, max_bytes)
 
 
 def message_dict(row: MessageRow) -> Message:
@@ -181,6 +179,10 @@ def message_dict(row: MessageRow) -> Message:
         message["forgotten"] = True
     if row.origin is not None:
         message["origin"] = row.origin
+    if row.key is not None:
+        message["key"] = row.key
+    if row.retired:
+        message["retired"] = True
     return message
 
 
@@ -205,6 +207,8 @@ def session_dict(row: SessionRow) -> Session:
         "archived": row.archived,
         "project": row.project,
         "branch": row.branch,
+        "revision": row.revision,
+        "updated_at": row.updated_at,
     }
 
 
@@ -212,86 +216,6 @@ def content_of(row: MessageRow | Glimpse) -> Any:
     if row.forgotten:
         return FORGOTTEN
     return load_json(row.content) if row.encoded else row.content
-
-
-def text_of(row: MessageRow | Glimpse) -> str:
-    """Return the text of a message; of several parts, the text parts."""
-    return _join_text(content_of(row))
-
-
-def document_of(row: MessageRow) -> Document:
-    """Return the searchable text of a message, with the names and arguments of its tools.
-
-    Recalled text in it is left out, and so are calls of the memory's tools and their results.
-    """
-    if row.origin is not None and row.tool_calls is None:
-        return Document("", "")
-    said = strip_fences(text_of(row) if row.encoded else row.content or "")
-    return Document(said, tools_of(row), _speaker(row, said))
-
-
-def is_echo(row: MessageRow) -> bool:
-    """True if a message only repeats the memory."""
-    if row.origin is None:
-        return False
-    document = document_of(row)
-    return not document.said.strip() and not document.tool
-
-
-def tools_of(row: MessageRow) -> str:
-    """Return the names and arguments of the tool calls in a message, without those of the memory."""
-    if row.tool_calls is None:
-        return "" if row.origin is not None else row.tool_name or ""
-    made = load_json(row.tool_calls)
-    if row.origin is not None:
-        made = _drop_own_calls(made)
-    calls = " ".join(_call_words(made))
-    return f"{row.tool_name} {calls}" if row.tool_name else calls
-
-
-def _drop_own_calls(calls: Any) -> list[Any]:
-    """Return the calls of other tools, of a message that calls the memory."""
-    if not isinstance(calls, list):
-        return []
-    others = [call for call in calls if isinstance(call, dict) and not may_be_own_tool(call_name(call))]
-    # A host may give the tools names of its own.
-    return others if len(others) < len(calls) else []
-
-
-def names_speaker(row: MessageRow) -> bool:
-    """True if the metadata of a message names the speaker."""
-    return _speaker_in_metadata(row) != ""
-
-
-def _speaker_in_metadata(row: MessageRow) -> str:
-    if row.metadata is None or ('"speaker"' not in row.metadata and '"name"' not in row.metadata):
-        return ""
-    return _parse_speaker(row.metadata)
-
-
-def _speaker(row: MessageRow, said: str) -> str:
-    """Return the speaker named in the metadata, by the role, or before a colon."""
-    named = _speaker_in_metadata(row)
-    if named:
-        return named
-    if row.role not in ROLES:
-        return row.role
-    if ": " in said[:_LONGEST_SPEAKER]:
-        before_colon = _NAME_BEFORE_COLON.match(said)
-        if before_colon is not None:
-            return before_colon.group(1)
-    return ""
-
-
-@lru_cache(maxsize=4_096)
-def _parse_speaker(metadata: str) -> str:
-    """Return the speaker in metadata; cached, because many messages of one speaker share it."""
-    known = load_json(metadata)
-    if isinstance(known, dict):
-        for key in ("speaker", "name"):
-            if isinstance(known.get(key), str):
-                return str(known[key])[:MAX_NAME]
-    return ""
 
 
 def calls_without_arguments(row: MessageRow) -> str | None:
@@ -461,38 +385,3 @@ def _count_calls(tool_calls: Any) -> int:
     if isinstance(tool_calls, (list, tuple)):
         return len(tool_calls)
     return 1 if isinstance(tool_calls, dict) else 0
-
-
-def _join_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(text for part in content if (text := _part_text(part)))
-    return ""
-
-
-def _part_text(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict):
-        text = part.get("refusal") if part.get("type") == "refusal" else part.get("text")
-        if isinstance(text, str):
-            return text
-        return _join_text(part.get("content"))
-    return ""
-
-
-def _call_words(value: Any) -> list[str]:
-    """Return every string in a structure of calls, keys included."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list):
-        return [word for item in value for word in _call_words(item)]
-    if isinstance(value, dict):
-        return [
-            word
-            for key, item in value.items()
-            if key not in ("id", "type", "index")
-            for word in ([key] if key not in ("function", "name", "arguments") else []) + _call_words(item)
-        ]
-    return [] if value is None or isinstance(value, bool) else [str(value)]

@@ -18,7 +18,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.inputs import whole
 from mnemos.sessions.lineage import find_root, is_visible, list_lineage
 from mnemos.sessions.message_search import parse_order
-from mnemos.sessions.records import document_of, is_echo
+from mnemos.sessions.message_text import document_of, is_echo
 from mnemos.sessions.titles import add_titles
 from mnemos.sessions.token_budget import (
     Budget,
@@ -30,7 +30,16 @@ from mnemos.sessions.token_budget import (
     render_text,
 )
 from mnemos.settings import Model
-from mnemos.storage.base import Filters, MessageRow, Order, Reads, Results, SessionRow, Storage
+from mnemos.storage.base import (
+    Filters,
+    MessageRow,
+    Order,
+    Reads,
+    Results,
+    SessionFilters,
+    SessionRow,
+    Storage,
+)
 from mnemos.text.highlight import Finder
 from mnemos.text.query import Query, is_plain, parse
 from mnemos.text.stored_text import join_items, render_speaker
@@ -264,12 +273,9 @@ def _iterate_recent(tx: Reads, filters: Filters) -> Iterator[SessionRow]:
     source = filters.sources[0] if filters.sources and len(filters.sources) == 1 else None
     offset = 0
     while page := tx.sessions.recent(
-        source=source,
-        archived=False,
+        SessionFilters(source=source, archived=False, projects=filters.projects, user=filters.user),
         limit=_PAGE,
         offset=offset,
-        projects=filters.projects,
-        user=filters.user,
     ):
         for row in page:
             if filters.since is not None and row.started_at < filters.since:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
 Sort = Literal["relevance", "newest", "oldest"]
+
+MetadataChange = Mapping[str, Any] | Callable[[Any], Any]
+"""Keys of metadata to set, or a pure function from the old metadata (or None) to the new."""
 
 
 class Session(TypedDict):
@@ -30,6 +34,10 @@ class Session(TypedDict):
     archived: bool
     project: str | None
     branch: str | None
+    updated_at: float
+    """The time of the last write."""
+    revision: NotRequired[int]
+    """Counts the writes; not in exports."""
 
 
 class Message(TypedDict):
@@ -48,6 +56,10 @@ class Message(TypedDict):
     metadata: Any
     forgotten: NotRequired[bool]
     origin: NotRequired[str]
+    key: NotRequired[str]
+    """The host's own id of the message."""
+    retired: NotRequired[bool]
+    """It left the working history and is still found."""
 
 
 class MessagePage(TypedDict):

@@ -12,6 +12,7 @@ from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.sessions import transcript
 from mnemos.sessions.records import calls_without_arguments, dump_json
 from mnemos.sessions.titles import shorten_ids
+from mnemos.sessions.working_history import hold_session
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Storage, Writes
 
@@ -39,7 +40,9 @@ def ref(session_id: str) -> str:
     return f"session:{session_id}"
 
 
-def delete(storage: Storage, session_id: str, log: Log, kept_since: float) -> bool:
+def delete(
+    storage: Storage, session_id: str, log: Log, kept_since: float, *, if_revision: int | None = None
+) -> bool:
     """Delete a session and keep a packed copy in the audit log. Copies older than ``kept_since`` go."""
     session = transcript.export_session(storage, session_id)
     if session is None:
@@ -48,6 +51,8 @@ def delete(storage: Storage, session_id: str, log: Log, kept_since: float) -> bo
     packed = pack(session | {"children": children})
 
     def work(tx: Writes) -> bool:
+        if if_revision is not None:
+            hold_session(tx, session_id, if_revision)
         known = tx.sessions.begin_delete(session_id)
         if known:
             tx.audit.expire(kept_since, OPERATIONS)

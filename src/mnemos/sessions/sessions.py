@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from mnemos.errors import AlreadyExists, InvalidInput, NotFound
+from mnemos.errors import AlreadyExists, InvalidInput
 from mnemos.inputs import Moment, can_be_name, name, names, optional_name, whole
 from mnemos.sessions import session_search, session_upkeep
 from mnemos.sessions.lookups import Clock
@@ -18,11 +18,11 @@ from mnemos.sessions.message_search import (
 from mnemos.sessions.records import (
     check_message_id,
     check_text,
-    merge_metadata,
     new_session,
 )
-from mnemos.sessions.session_types import MessageHit, Sort
+from mnemos.sessions.session_types import MessageHit, MetadataChange, Sort
 from mnemos.sessions.transfers import Transfers
+from mnemos.sessions.working_history import hold_session
 from mnemos.settings import Settings
 from mnemos.storage.base import SessionRow, Storage, Writes
 from mnemos.text.secrets import refuse_secret
@@ -110,65 +110,77 @@ class Sessions(Transfers):
 
         def work(tx: Writes) -> None:
             if not tx.sessions.create(session):
+                before = tx.sessions.get(session.id)
                 tx.sessions.fill(session)
+                if tx.sessions.get(session.id) != before:
+                    tx.sessions.revise(session.id, self._clock())
 
         if not self._is_off(session.id, private=private):
             self._storage.write(work)
         return session.id
 
-    def end_session(self, session_id: str, end_reason: str) -> None:
+    def end_session(self, session_id: str, end_reason: str, *, if_revision: int | None = None) -> None:
         """Mark the session as ended. The first reason and time stay."""
         reason = self._redact(name("end_reason", end_reason))
         now = self._clock()
-        self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now))
+        self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now), if_revision)
 
-    def reopen_session(self, session_id: str) -> None:
-        self._change(session_id, lambda tx: tx.sessions.reopen(session_id))
+    def reopen_session(self, session_id: str, *, if_revision: int | None = None) -> None:
+        self._change(session_id, lambda tx: tx.sessions.reopen(session_id), if_revision)
 
-    def update_system_prompt(self, session_id: str, system_prompt: str | None) -> None:
+    def update_system_prompt(
+        self, session_id: str, system_prompt: str | None, *, if_revision: int | None = None
+    ) -> None:
         prompt = check_text("system_prompt", system_prompt, self._settings.max_message_bytes)
         clean = None if prompt is None else self._redact(prompt)
-        self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, clean))
+        self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, clean), if_revision)
 
-    def update_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> None:
+    def update_metadata(
+        self, session_id: str, metadata: MetadataChange, *, if_revision: int | None = None
+    ) -> None:
         """Set these keys of the session's metadata; other keys stay.
 
-        Metadata that is not an object raises Refused.
+        Metadata that is not an object raises Refused. Instead of keys you may give a function: it receives
+        the metadata, or None, and returns the new one. It runs inside the transaction, maybe more than once,
+        so it must be quick and change nothing else.
         """
-        if not isinstance(metadata, Mapping):
-            raise InvalidInput(f"metadata must be a mapping, not {type(metadata).__name__}")
+        if not isinstance(metadata, Mapping) and not callable(metadata):
+            raise InvalidInput(f"metadata must be a mapping or a function, not {type(metadata).__name__}")
+        self._change(session_id, lambda tx: self._set_metadata(tx, session_id, metadata), if_revision)
 
-        most = self._settings.max_message_bytes
-
-        def work(tx: Writes) -> bool:
-            row = tx.sessions.get(session_id)
-            if row is None:
-                return False
-            merged = merge_metadata(row, metadata, self._redact, most)
-            return tx.sessions.set_metadata(session_id, merged)
-
-        self._change(session_id, work)
-
-    def update_token_counts(self, session_id: str, input_tokens: int = 0, output_tokens: int = 0) -> None:
+    def update_token_counts(
+        self,
+        session_id: str,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        *,
+        if_revision: int | None = None,
+    ) -> None:
         """Add to the session's token counts."""
         counts = whole("input_tokens", input_tokens), whole("output_tokens", output_tokens)
-        self._change(session_id, lambda tx: tx.sessions.add_tokens(session_id, *counts))
+        self._change(session_id, lambda tx: tx.sessions.add_tokens(session_id, *counts), if_revision)
 
-    def set_title(self, session_id: str, title: str | None) -> None:
+    def set_title(self, session_id: str, title: str | None, *, if_revision: int | None = None) -> None:
         """Set the title of the session, or remove it with None. Can be undone."""
         checked = optional_name("title", title)
         new = None if checked is None else self._redact(checked)
-        self._change(session_id, lambda tx: session_upkeep.set_title(tx, session_id, new, self._log))
-
-    def archive(self, session_id: str) -> None:
-        """Hide the session from lists; searches still find it. Can be undone."""
         self._change(
-            session_id, lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=True)
+            session_id, lambda tx: session_upkeep.set_title(tx, session_id, new, self._log), if_revision
         )
 
-    def unarchive(self, session_id: str) -> None:
+    def archive(self, session_id: str, *, if_revision: int | None = None) -> None:
+        """Hide the session from lists; searches still find it. Can be undone."""
         self._change(
-            session_id, lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=False)
+            session_id,
+            lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=True),
+            if_revision,
+        )
+
+    def unarchive(self, session_id: str, *, if_revision: int | None = None) -> None:
+        self._change(
+            session_id,
+            lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=False),
+            if_revision,
         )
 
     # --- search -----------------------------------------------------------------------------
@@ -275,7 +287,7 @@ class Sessions(Transfers):
 
     # --- delete and clean up ------------------------------------------------------------------
 
-    def delete_session(self, session_id: str) -> bool:
+    def delete_session(self, session_id: str, *, if_revision: int | None = None) -> bool:
         """Delete a session and its messages; False if it is unknown. Can be undone for some weeks.
 
         Its children move to its parent. Long sessions take several short transactions; no reader sees the
@@ -283,7 +295,9 @@ class Sessions(Transfers):
         """
         if not can_be_name("session_id", session_id) or self._settings.disabled:
             return False
-        return session_upkeep.delete(self._storage, session_id, self._log, self._oldest_kept())
+        return session_upkeep.delete(
+            self._storage, session_id, self._log, self._oldest_kept(), if_revision=if_revision
+        )
 
     def prune_sessions(
         self,
@@ -345,10 +359,18 @@ class Sessions(Transfers):
             refuse_secret(label, optional_name(label, fields[key]), self._redact)
         return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
 
-    def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:
-        """Run a change that returns False for an unknown session."""
-        if not self._is_off(session_id) and not self._storage.write(work):
-            raise NotFound(f"There is no session {session_id!r}.")
+    def _change(
+        self, session_id: str, work: Callable[[Writes], object], if_revision: int | None = None
+    ) -> None:
+        """Run a change of a session and count it. An unknown session raises NotFound."""
+
+        def change(tx: Writes) -> None:
+            hold_session(tx, session_id, if_revision)
+            work(tx)
+            tx.sessions.revise(session_id, self._clock())
+
+        if not self._is_off(session_id):
+            self._storage.write(change)
 
     def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY

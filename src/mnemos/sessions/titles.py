@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from mnemos.sessions.records import text_of
+from mnemos.sessions.message_text import text_of
 from mnemos.storage.base import Glimpse, Reads, SessionRow
 from mnemos.text.fences import strip_fences
 

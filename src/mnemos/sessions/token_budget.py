@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemos.sessions.message_search import make_snippet
-from mnemos.sessions.records import document_of, is_echo
+from mnemos.sessions.message_text import document_of, is_echo
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.text.highlight import Finder
 from mnemos.text.stored_text import indent_lines

@@ -25,7 +25,7 @@ from mnemos.sessions.records import (
     new_session,
     session_dict,
 )
-from mnemos.sessions.session_types import ExportedSession, Message
+from mnemos.sessions.session_types import ExportedSession
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import Redact
 
@@ -49,6 +49,7 @@ class IncomingMessage:
 
     message: NewMessage
     forgotten: bool = False
+    retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def export_session(storage: Storage, session_id: str) -> ExportedSession | None:
     row = storage.read(lambda tx: tx.sessions.get(session_id))
     if row is None:
         return None
-    return {**session_dict(row), "messages": _list_messages(storage, session_id)}
+    return _export(storage, row)
 
 
 def iterate_sessions(
@@ -100,7 +101,7 @@ def iterate_sessions(
 ) -> Iterator[ExportedSession]:
     """Yield every session by id; no transaction stays open between them."""
     for row in read_sessions(storage, source, projects):
-        yield {**session_dict(row), "messages": _list_messages(storage, row.id)}
+        yield _export(storage, row)
 
 
 def read_sessions(
@@ -130,8 +131,11 @@ def read_messages(storage: Storage, session_id: str) -> Iterator[MessageRow]:
         limit = max(1, min(PAGE, limit * _PAGE_CHARACTERS // characters))
 
 
-def _list_messages(storage: Storage, session_id: str) -> list[Message]:
-    return list(map(message_dict, read_messages(storage, session_id)))
+def _export(storage: Storage, row: SessionRow) -> ExportedSession:
+    session = session_dict(row)
+    # Only this home counts it.
+    del session["revision"]
+    return {**session, "messages": list(map(message_dict, read_messages(storage, row.id)))}
 
 
 def check_sessions(
@@ -203,15 +207,33 @@ def store_session(
         return (Outcome.OTHER, len(ids)) if added is None else (Outcome.CREATED, len(ids) + added)
     there = read_messages(storage, session.id)
     coming = chain(first, coming)
+    retired: list[int] = []
     for number, one in enumerate(coming, start=1):
         row = next(there, None)
         if row is None:
+            _retire(storage, session.id, retired)
             added = _append_rest(storage, session.id, chain([one], coming), number - 1, now, placed)
             return (Outcome.OTHER, 0) if added is None else (Outcome.COMPLETED, added)
         if not is_same(row, one):
             return Outcome.OTHER, 0
         placed(number, row.id)
-    return Outcome.SAME if next(there, None) is None else Outcome.LONGER, 0
+        if one.retired and not row.retired:
+            retired.append(row.id)
+    if next(there, None) is not None:
+        return Outcome.LONGER, 0
+    _retire(storage, session.id, retired)
+    return Outcome.COMPLETED if retired else Outcome.SAME, 0
+
+
+def _retire(storage: Storage, session_id: str, message_ids: Sequence[int]) -> None:
+    """Retire messages that were retired where the export was made."""
+
+    def work(tx: Writes, some: Sequence[int]) -> None:
+        for message_id in some:
+            tx.sessions.retire(session_id, message_id, message_id)
+
+    for start in range(0, len(message_ids), BATCH):
+        storage.write(partial(work, some=message_ids[start : start + BATCH]))
 
 
 def is_same(row: MessageRow, incoming: IncomingMessage) -> bool:
@@ -259,10 +281,13 @@ def _append_rest(
 def _append(tx: Writes, session_id: str, batch: list[IncomingMessage], now: float) -> list[int]:
     if not batch:
         return []
-    ids = echoes.append(tx, session_id, [incoming.message for incoming in batch])
+    # The session keeps its own time of the last write.
+    ids = echoes.append(tx, session_id, [incoming.message for incoming in batch], 0.0)
     for message_id, incoming in zip(ids, batch, strict=True):
         if incoming.forgotten:
             tx.sessions.forget_message(message_id, tool_calls=incoming.message.tool_calls, at=now)
+        if incoming.retired:
+            tx.sessions.retire(session_id, message_id, message_id)
     return ids
 
 
@@ -365,14 +390,18 @@ def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_b
         except InvalidInput as exc:
             raise type(exc)(f"message {number}: {exc}") from exc
     started = messages[0].message.timestamp if messages else now
-    return IncomingSession(new_session(item, started=started, redact=redact, max_bytes=max_bytes), messages)
+    session = new_session(item, started=started, redact=redact, max_bytes=max_bytes)
+    if item.get("updated_at") is None:
+        latest = max((one.message.timestamp for one in messages), default=started)
+        session = replace(session, updated_at=max(session.updated_at, session.started_at, latest))
+    return IncomingSession(session, messages)
 
 
 def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -> IncomingMessage:
     """Check a message of an export; a forgotten one has no content."""
     if not isinstance(message, Mapping):
         raise InvalidInput(f"it must be a dict, not {type(message).__name__}")
-    unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
+    unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten", "retired"}
     if unknown:
         first = min(map(str, unknown))
         raise InvalidInput(f"it has the unknown field {first!r}.{suggest(first, MESSAGE_FIELDS)}".rstrip("."))
@@ -380,7 +409,9 @@ def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -
     if forgotten:
         message = {**message, "content": None}
     return IncomingMessage(
-        new_message(message, now=now, redact=redact, max_bytes=max_bytes, any_role=True), forgotten
+        new_message(message, now=now, redact=redact, max_bytes=max_bytes, any_role=True),
+        forgotten,
+        retired=message.get("retired") is True,
     )
 
 

@@ -11,11 +11,10 @@ in ``tests/contract``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -24,142 +23,48 @@ from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
 from mnemos.storage.imports import ImportReads, ImportWrites
 from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
-from mnemos.storage.sessions import SessionReads, SessionWrites
+from mnemos.storage.sessions import (
+    Document,
+    Documents,
+    Filters,
+    Found,
+    Glimpse,
+    Hit,
+    MessageRow,
+    NewMessage,
+    Order,
+    Results,
+    SessionFilters,
+    SessionReads,
+    SessionRow,
+    SessionWrites,
+)
+
+__all__ = [
+    "Check",
+    "Document",
+    "Documents",
+    "Filters",
+    "Found",
+    "Glimpse",
+    "Hit",
+    "MessageRow",
+    "NewMessage",
+    "Order",
+    "Reads",
+    "Results",
+    "SessionFilters",
+    "SessionReads",
+    "SessionRow",
+    "SessionWrites",
+    "Storage",
+    "Usage",
+    "Writes",
+    "report_ok",
+    "report_problem",
+]
 
 T = TypeVar("T")
-
-
-class Order(StrEnum):
-    RELEVANCE = "relevance"
-    NEWEST = "newest"
-    OLDEST = "oldest"
-
-
-class SessionRow(Struct, frozen=True):
-    """A session as stored; ``model_config`` and ``metadata`` are JSON."""
-
-    id: str
-    source: str
-    user_id: str | None
-    model: str | None
-    model_config: str | None
-    system_prompt: str | None
-    parent_session_id: str | None
-    started_at: float
-    ended_at: float | None
-    end_reason: str | None
-    message_count: int
-    tool_call_count: int
-    input_tokens: int
-    output_tokens: int
-    title: str | None
-    metadata: str | None
-    archived: bool
-    project: str | None = None
-    branch: str | None = None
-
-
-class NewMessage(NamedTuple):
-    """A message to store: a tuple, because creating a frozen object takes longer than checking it.
-
-    ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
-    ``origin`` is ``memory`` if it only repeats the memory; ``calls`` is the number of calls in
-    ``tool_calls``. No text contains a NUL or a lone surrogate.
-    """
-
-    role: str
-    timestamp: float
-    tool_name: str | None
-    tool_call_id: str | None
-    token_count: int | None
-    encoded: bool
-    metadata: str | None
-    tool_calls: str | None
-    content: str | None
-    origin: str | None
-    calls: int
-
-
-class MessageRow(Struct, frozen=True):
-    """A message as stored. A forgotten message keeps its position, role and time."""
-
-    id: int
-    session_id: str
-    role: str
-    content: str | None
-    encoded: bool
-    tool_name: str | None
-    tool_calls: str | None
-    tool_call_id: str | None
-    token_count: int | None
-    timestamp: float
-    metadata: str | None
-    forgotten: bool
-    origin: str | None = None
-
-
-class Glimpse(Struct, frozen=True):
-    """The beginning of a message. ``content`` is truncated unless it is ``encoded``."""
-
-    role: str
-    content: str | None
-    encoded: bool
-    forgotten: bool
-
-
-class Hit(Struct, frozen=True):
-    """A message with the context that a search shows beside it."""
-
-    message: MessageRow
-    source: str
-    model: str | None
-    session_started: float
-    has_parent: bool
-    before: Glimpse | None
-    after: Glimpse | None
-    title: str | None
-    project: str | None
-
-
-class Document(Struct, frozen=True):
-    """The searchable text of a message: its content, its tool calls, and the speaker's name."""
-
-    said: str
-    tool: str
-    speaker: str = ""
-
-
-class Filters(Struct, frozen=True):
-    """Restrict a search to some messages. None means no restriction; ``until`` is exclusive."""
-
-    sources: Sequence[str] | None = None
-    exclude_sources: Sequence[str] = ()
-    roles: Sequence[str] | None = None
-    session_ids: Sequence[str] | None = None
-    exclude_session_ids: Sequence[str] = ()
-    since: float | None = None
-    until: float | None = None
-    group: str | None = None
-    """Only passages of this group. Messages belong to no group."""
-    projects: Sequence[str] | None = None
-    """Only messages of sessions about these projects."""
-    user: str | None = None
-    """Only what belongs to this user or to nobody."""
-
-
-class Found(Struct, frozen=True):
-    """A hit: the number of query clauses the message matches, and its score."""
-
-    message_id: int
-    matched: int
-    score: float
-
-
-class Results(Struct, frozen=True):
-    """The hits in order. ``partial`` if no message matches all clauses and these match most."""
-
-    hits: tuple[Found, ...]
-    partial: bool
 
 
 class Check(Struct, frozen=True):
@@ -316,7 +221,3 @@ class Storage(Protocol):
     def close(self) -> None:
         """Finish pending work within a short time and close. Closing twice is harmless."""
         ...
-
-
-Documents = Callable[[MessageRow], Document]
-"""Extracts the searchable text of a message: a rule of the sessions part, passed to the engine."""

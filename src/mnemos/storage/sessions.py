@@ -1,23 +1,173 @@
-"""Sessions and messages, as an engine stores them."""
+"""The storage port of the sessions part: sessions, their messages, and the search for messages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from mnemos.text.query import Query
 
-if TYPE_CHECKING:
-    from mnemos.storage.base import (
-        Filters,
-        Glimpse,
-        Hit,
-        MessageRow,
-        NewMessage,
-        Order,
-        Results,
-        SessionRow,
-    )
+
+class Order(StrEnum):
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+class SessionRow(Struct, frozen=True):
+    """A session as stored; ``model_config`` and ``metadata`` are JSON."""
+
+    id: str
+    source: str
+    user_id: str | None
+    model: str | None
+    model_config: str | None
+    system_prompt: str | None
+    parent_session_id: str | None
+    started_at: float
+    ended_at: float | None
+    end_reason: str | None
+    message_count: int
+    tool_call_count: int
+    input_tokens: int
+    output_tokens: int
+    title: str | None
+    metadata: str | None
+    archived: bool
+    project: str | None = None
+    branch: str | None = None
+    revision: int = 1
+    """Counts the writes to the session."""
+    updated_at: float = 0.0
+    """The time of the last write."""
+
+
+class NewMessage(NamedTuple):
+    """A message to store: a tuple, because creating a frozen object takes longer than checking it.
+
+    ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
+    ``origin`` is ``memory`` if it only repeats the memory; ``key`` is the host's own id of the message;
+    ``calls`` is the number of calls in ``tool_calls``. No text contains a NUL or a lone surrogate.
+    """
+
+    role: str
+    timestamp: float
+    tool_name: str | None
+    tool_call_id: str | None
+    token_count: int | None
+    encoded: bool
+    metadata: str | None
+    tool_calls: str | None
+    content: str | None
+    origin: str | None
+    key: str | None
+    calls: int
+
+
+class MessageRow(Struct, frozen=True):
+    """A message as stored. A forgotten message keeps its position, role, time and key.
+
+    A ``retired`` message left the working history of its session; searches still find it.
+    """
+
+    id: int
+    session_id: str
+    role: str
+    content: str | None
+    encoded: bool
+    tool_name: str | None
+    tool_calls: str | None
+    tool_call_id: str | None
+    token_count: int | None
+    timestamp: float
+    metadata: str | None
+    forgotten: bool
+    origin: str | None = None
+    key: str | None = None
+    retired: bool = False
+
+
+class Glimpse(Struct, frozen=True):
+    """The beginning of a message. ``content`` is truncated unless it is ``encoded``."""
+
+    role: str
+    content: str | None
+    encoded: bool
+    forgotten: bool
+
+
+class Hit(Struct, frozen=True):
+    """A message with the context that a search shows beside it."""
+
+    message: MessageRow
+    source: str
+    model: str | None
+    session_started: float
+    has_parent: bool
+    before: Glimpse | None
+    after: Glimpse | None
+    title: str | None
+    project: str | None
+
+
+class Document(Struct, frozen=True):
+    """The searchable text of a message: its content, its tool calls, and the speaker's name."""
+
+    said: str
+    tool: str
+    speaker: str = ""
+
+
+class Filters(Struct, frozen=True):
+    """Restrict a search to some messages. None means no restriction; ``until`` is exclusive."""
+
+    sources: Sequence[str] | None = None
+    exclude_sources: Sequence[str] = ()
+    roles: Sequence[str] | None = None
+    session_ids: Sequence[str] | None = None
+    exclude_session_ids: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
+    group: str | None = None
+    """Only passages of this group. Messages belong to no group."""
+    projects: Sequence[str] | None = None
+    """Only messages of sessions about these projects."""
+    user: str | None = None
+    """Only what belongs to this user or to nobody."""
+
+
+class SessionFilters(Struct, frozen=True):
+    """Restrict a list to some sessions. None means no restriction."""
+
+    source: str | None = None
+    archived: bool | None = None
+    projects: Sequence[str] | None = None
+    user: str | None = None
+    """Only those of this user, and nobody's."""
+    since: float | None = None
+    until: float | None = None
+    """They started at or after ``since``, and before ``until``."""
+    parent: str | None = None
+    metadata: str | None = None
+    """A JSON object of strings, numbers, booleans and nulls that the session's metadata has, too."""
+
+
+class Found(Struct, frozen=True):
+    """A hit: the number of query clauses the message matches, and its score."""
+
+    message_id: int
+    matched: int
+    score: float
+
+
+class Results(Struct, frozen=True):
+    """The hits in order. ``partial`` if no message matches all clauses and these match most."""
+
+    hits: tuple[Found, ...]
+    partial: bool
 
 
 class SessionReads(Protocol):
@@ -32,21 +182,9 @@ class SessionReads(Protocol):
         ...
 
     def recent(
-        self,
-        *,
-        source: str | None,
-        archived: bool | None,
-        limit: int,
-        offset: int,
-        projects: Sequence[str] | None = None,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        self, filters: SessionFilters, *, limit: int, offset: int, by_update: bool = False
     ) -> list[SessionRow]:
-        """Sessions by start, newest first; equal starts by id. ``user``: that user's, and nobody's.
-
-        Their start is from ``since`` to before ``until``.
-        """
+        """Sessions by start, newest first; equal starts by id. ``by_update`` sorts by the last write."""
         ...
 
     def page(
@@ -55,16 +193,7 @@ class SessionReads(Protocol):
         """Sessions by id, ids above ``after``: to go through all of them in short reads."""
         ...
 
-    def count(
-        self,
-        *,
-        source: str | None,
-        archived: bool | None,
-        projects: Sequence[str] | None = None,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-    ) -> int: ...
+    def count(self, filters: SessionFilters) -> int: ...
 
     def projects(self) -> list[str]:
         """The projects of all sessions, each once."""
@@ -97,8 +226,20 @@ class SessionReads(Protocol):
 
     def message_count(self, session_id: str | None) -> int: ...
 
-    def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
-        """Messages in append order with ids above ``after``, the first ``limit`` or the ``last``."""
+    def messages(
+        self,
+        session_id: str,
+        *,
+        after: int,
+        limit: int,
+        last: bool = False,
+        working: bool = False,
+        since: float | None = None,
+    ) -> list[MessageRow]:
+        """Messages in append order with ids above ``after``, the first ``limit`` or the ``last``.
+
+        ``working``: without retired ones. ``since``: not earlier than this, by their own time.
+        """
         ...
 
     def message(self, message_id: int) -> MessageRow | None: ...
@@ -180,10 +321,40 @@ class SessionWrites(SessionReads, Protocol):
         """Set the parent; False if the session is unknown. An unknown parent raises NotFound."""
         ...
 
-    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        """Store messages and update the session's counters. Ids ascend and are never reused.
+    def hold(self, session_id: str) -> int | None:
+        """Return the revision of a session, and let nobody else write to it until this transaction ends.
 
-        An unknown session raises NotFound.
+        None if the session is unknown.
+        """
+        ...
+
+    def revise(self, session_id: str, at: float) -> bool:
+        """Count a write to a session: its revision rises by one, ``updated_at`` to ``at`` if that is later.
+
+        ``append`` does this itself, no other method does.
+        """
+        ...
+
+    def append(self, session_id: str, messages: Sequence[NewMessage], at: float) -> list[int]:
+        """Store messages, update the session's counters and ``revise`` it. Ids ascend and are never reused.
+
+        A message whose key the session has, or a message before it in the sequence, is not stored again: its
+        place in the answer holds the id of the first. If nothing is stored, the revision stays. An unknown
+        session raises NotFound.
+        """
+        ...
+
+    def retire(self, session_id: str, first: int, last: int, *, free: Sequence[str] = ()) -> None:
+        """Retire the messages of a session with ids from ``first`` to ``last``.
+
+        Retired messages give up the keys in ``free``, which new messages may then have.
+        """
+        ...
+
+    def pop(self, session_id: str) -> MessageRow | None:
+        """Remove the newest message that is not retired, from rows, index, vectors and counters.
+
+        Returns it, or None if the session has none.
         """
         ...
 
@@ -204,3 +375,7 @@ class SessionWrites(SessionReads, Protocol):
         ``tool_calls`` replaces its tool calls. An unknown message changes nothing.
         """
         ...
+
+
+Documents = Callable[[MessageRow], Document]
+"""Extracts the searchable text of a message: a rule of the sessions part, passed to the engine."""

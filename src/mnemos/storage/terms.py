@@ -38,12 +38,12 @@ def message_row(row: tuple[Any, ...]) -> MessageRow:
     """Make a row from the columns of the ``message_rows`` view."""
     return MessageRow(
         row[0], row[1], row[2], row[3], row[4] == 1, row[5], row[6], row[7], row[8], row[9], row[10],
-        row[11] is not None, row[12],
+        row[11] is not None, row[12], row[13], row[14] == 1,
     )  # fmt: skip
 
 
 def indexable(row: tuple[Any, ...]) -> Indexable:
-    return Indexable(message_row(row), row[13], row[14], row[16], row[17])
+    return Indexable(message_row(row), row[15], row[16], row[18], row[19])
 
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:

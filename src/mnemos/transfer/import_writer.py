@@ -248,7 +248,8 @@ class ImportWriter:
         else:
             outcome.continued.add(session_id)
             tx.sessions.fill(session)
-        echoes.append(tx, session_id, [one.message for one in new])
+        messages = [one.message for one in new]
+        echoes.append(tx, session_id, messages, max(message.timestamp for message in messages))
         read = sum(one.input_tokens for one in new)
         written = sum(one.output_tokens for one in new)
         if read or written:

@@ -51,6 +51,7 @@ from contract.storage.transactions import TransactionContract
 from contract.storage.upkeep import UpkeepContract
 from contract.storage.vectors import VectorContract
 from contract.storage.words import WordContract
+from contract.storage.working_history import WorkingHistoryContract
 
 __all__ = ["Opener", "StorageContract"]
 
@@ -59,6 +60,7 @@ class StorageContract(
     TransactionContract,
     SessionContract,
     MessageContract,
+    WorkingHistoryContract,
     WordContract,
     FilterContract,
     OwnershipContract,

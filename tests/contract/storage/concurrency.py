@@ -21,7 +21,7 @@ from contract.storage.openers import (
     settle,
     tell,
 )
-from mnemos.storage.base import Reads, Storage
+from mnemos.storage.base import Reads, SessionFilters, Storage
 
 THREADS = 4
 
@@ -156,7 +156,7 @@ class ConcurrencyContract(Contract):
         assert found(storage, "parrot") == []
         assert len(found(storage, "pigeon", limit=1000)) == THREADS * 6
         assert session(storage, "stays").message_count == THREADS * 6
-        assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None)) == 1
+        assert storage.read(lambda tx: tx.sessions.count(SessionFilters())) == 1
 
     def test_new_data_can_be_opened_by_several_at_once(self, open_another: Opener) -> None:
         def work(thread: int) -> list[int]:
@@ -171,7 +171,7 @@ class ConcurrencyContract(Contract):
             opened = _at_once(lambda _: open_another(f"space{n}"))  # noqa: B023
             for thread, storage in enumerate(opened):
                 assert create(storage, f"s{thread}")
-            assert opened[0].read(lambda tx: tx.sessions.count(source=None, archived=None)) == THREADS
+            assert opened[0].read(lambda tx: tx.sessions.count(SessionFilters())) == THREADS
 
 
 def _at_once(work: Callable[[int], Any], threads: int = THREADS) -> list[Any]:

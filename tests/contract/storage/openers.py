@@ -92,6 +92,7 @@ def message(content: str | None = "hello", role: str = "user", **fields: Any) ->
         timestamp=NOW,
         metadata=None,
         origin=None,
+        key=None,
         calls=len(calls or ()),
     )
     return plain._replace(**fields)
@@ -110,7 +111,7 @@ def create(storage: Storage, session_id: str = "s", **fields: Any) -> bool:
 
 def append(storage: Storage, session_id: str, *messages: NewMessage | str) -> list[int]:
     new = [message(one) if isinstance(one, str) else one for one in messages]
-    return storage.write(lambda tx: tx.sessions.append(session_id, new))
+    return storage.write(lambda tx: tx.sessions.append(session_id, new, NOW))
 
 
 def tell(storage: Storage, session_id: str, *messages: NewMessage | str, **fields: Any) -> list[int]:

@@ -17,7 +17,7 @@ from contract.storage.openers import (
 )
 from contract.storage.passages import best, put
 from contract.storage.vectors import embed_all, near_ids
-from mnemos.storage.base import Filters, Order, Storage
+from mnemos.storage.base import Filters, Order, SessionFilters, Storage
 from mnemos.text.query import parse
 
 SIMILAR = ["ada", "Ada", "a-d-a", "x616461", "ädä", "艾达", "'", '"', "*", "#u", "n"]
@@ -123,11 +123,9 @@ class OwnershipContract(Contract):
         create(storage, "a", user_id="ada")
         create(storage, "b", user_id="bob")
         create(storage, "c")
-        rows = storage.read(
-            lambda tx: tx.sessions.recent(source=None, archived=None, limit=9, offset=0, user="ada")
-        )
+        rows = storage.read(lambda tx: tx.sessions.recent(SessionFilters(user="ada"), limit=9, offset=0))
         assert [row.id for row in rows] == ["a", "c"]
-        assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None, user="ada")) == 2
+        assert storage.read(lambda tx: tx.sessions.count(SessionFilters(user="ada"))) == 2
 
     def test_facts_are_read_of_one_user_and_shared_ones(self, storage: Storage) -> None:
         ada, bob, shared = (add_fact(storage, user_id=user, mark="C") for user in ("ada", "bob", None))
@@ -183,12 +181,10 @@ class OwnershipContract(Contract):
         create(storage, "b", project="/src/api")
         create(storage, "c")
         asked = ["/src/web"]
-        rows = storage.read(
-            lambda tx: tx.sessions.recent(source=None, archived=None, limit=9, offset=0, projects=asked)
-        )
+        rows = storage.read(lambda tx: tx.sessions.recent(SessionFilters(projects=asked), limit=9, offset=0))
         page = storage.read(lambda tx: tx.sessions.page(source=None, after="", limit=9, projects=asked))
         assert [row.id for row in rows] == [row.id for row in page] == ["a"]
-        assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None, projects=asked)) == 1
+        assert storage.read(lambda tx: tx.sessions.count(SessionFilters(projects=asked))) == 1
         assert sorted(storage.read(lambda tx: tx.sessions.projects())) == ["/src/api", "/src/web"]
 
     def test_hits_and_strips_carry_title_and_project(self, storage: Storage) -> None:

@@ -27,7 +27,7 @@ from contract.storage.openers import (
     tell,
 )
 from mnemos.errors import NotFound
-from mnemos.storage.base import Order, Storage, Writes
+from mnemos.storage.base import Order, SessionFilters, Storage, Writes
 
 
 def _letters(first: str, last: str) -> str:
@@ -138,7 +138,7 @@ class RemovalContract(Contract):
         for _ in range(2):
             self._check_gone(storage, "s", gone)
             assert found(storage, "parrot") == [kept]
-            assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None)) == 1
+            assert storage.read(lambda tx: tx.sessions.count(SessionFilters())) == 1
             assert storage.read(lambda tx: tx.sessions.by_source())[0][:2] == ("cli", 1)
             storage.finish_deletes()
             settle(storage)
@@ -190,7 +190,7 @@ class RemovalContract(Contract):
         for n in (2, 0, 4, 1, 3):
             assert storage.write(lambda tx: tx.sessions.begin_delete(f"s{n}"))  # noqa: B023
         storage.finish_deletes()
-        assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None)) == 0
+        assert storage.read(lambda tx: tx.sessions.count(SessionFilters())) == 0
         assert found(storage, "parrot") == []
 
     def test_a_long_session_is_removed_whole(self, storage: Storage) -> None:
@@ -249,7 +249,7 @@ class RemovalContract(Contract):
 
         def fails(tx: Writes) -> None:
             tx.sessions.create(session_row("b"))
-            tx.sessions.append("b", [message("lost"), message("lost too")])
+            tx.sessions.append("b", [message("lost"), message("lost too")], NOW)
             tx.sessions.begin_delete("a")
             raise KeyboardInterrupt
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contract.storage.openers import Contract, append, contents, create, found, message, session, settle
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
-from mnemos.storage.base import Storage
+from mnemos.storage.base import SessionFilters, Storage
 from mnemos.testing.clock import FixedClock
 
 quickly = settings(
@@ -139,7 +139,7 @@ class RoundTripContract(Contract):
         fields: tuple[str, str, str, str],
     ) -> None:
         user, model, prompt, reason = fields
-        taken = storage.read(lambda tx: tx.sessions.count(source=None, archived=None))
+        taken = storage.read(lambda tx: tx.sessions.count(SessionFilters()))
         session_id = f"{taken} {name}"
         assert create(
             storage,

@@ -20,7 +20,7 @@ from contract.storage.openers import (
     tell,
 )
 from mnemos.errors import NotFound, Refused
-from mnemos.storage.base import SessionRow, Storage
+from mnemos.storage.base import SessionFilters, SessionRow, Storage
 
 FULL = session_row(
     "full",
@@ -323,13 +323,15 @@ def _listed(
     offset: int = 0,
 ) -> list[str]:
     rows = storage.read(
-        lambda tx: tx.sessions.recent(source=source, archived=archived, limit=limit, offset=offset)
+        lambda tx: tx.sessions.recent(
+            SessionFilters(source=source, archived=archived), limit=limit, offset=offset
+        )
     )
     return [row.id for row in rows]
 
 
 def _count(storage: Storage, *, source: str | None = None, archived: bool | None = None) -> int:
-    return storage.read(lambda tx: tx.sessions.count(source=source, archived=archived))
+    return storage.read(lambda tx: tx.sessions.count(SessionFilters(source=source, archived=archived)))
 
 
 def _named(storage: Storage, text: str) -> set[str]:

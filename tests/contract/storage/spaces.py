@@ -23,7 +23,7 @@ from contract.storage.openers import (
 )
 from mnemos.errors import NotFound
 from mnemos.storage.audit import AuditRow
-from mnemos.storage.base import MessageRow, Order, SessionRow, Storage
+from mnemos.storage.base import MessageRow, Order, SessionFilters, SessionRow, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SpaceContract(Contract):
         seen: list[SessionRow | MessageRow | AuditRow | str | None] = []
         seen += [ours.read(lambda tx: tx.sessions.get("s"))]
         seen += ours.read(lambda tx: tx.sessions.by_id_prefix("s", 9) + tx.sessions.by_title("Private", 9))
-        seen += ours.read(lambda tx: tx.sessions.recent(source=None, archived=None, limit=9, offset=0))
+        seen += ours.read(lambda tx: tx.sessions.recent(SessionFilters(), limit=9, offset=0))
         seen += ours.read(lambda tx: tx.sessions.page(source=None, after="", limit=9))
         seen += ours.read(lambda tx: tx.sessions.children("s"))
         seen += ours.read(lambda tx: tx.sessions.ended_before(NOW * 2, None))
@@ -68,7 +68,7 @@ class SpaceContract(Contract):
 
     def test_nothing_of_another_space_is_counted(self, spaces: Neighbours) -> None:
         ours = spaces.ours
-        assert ours.read(lambda tx: tx.sessions.count(source=None, archived=None)) == 0
+        assert ours.read(lambda tx: tx.sessions.count(SessionFilters())) == 0
         assert ours.read(lambda tx: tx.sessions.message_count(None)) == 0
         assert ours.read(lambda tx: tx.sessions.message_count("s")) == 0
         assert ours.read(lambda tx: tx.sessions.by_source()) == []
@@ -168,7 +168,7 @@ class SpaceContract(Contract):
         tell(open_another(), "s", "parrot")
         reader = open_another("elsewhere", read_only=True)
         assert found(reader, "parrot") == []
-        assert reader.read(lambda tx: tx.sessions.count(source=None, archived=None)) == 0
+        assert reader.read(lambda tx: tx.sessions.count(SessionFilters())) == 0
         assert messages(reader) == []
         assert reader.usage().pending == 0
 

@@ -19,7 +19,7 @@ from contract.storage.openers import (
     tell,
 )
 from mnemos.errors import MnemosError, NotFound, ReadOnly
-from mnemos.storage.base import Filters, Order, Reads, Storage, Writes
+from mnemos.storage.base import Filters, Order, Reads, SessionFilters, Storage, Writes
 from mnemos.text.query import parse
 
 
@@ -40,8 +40,8 @@ class TransactionContract(Contract):
 
         def work(tx: Writes) -> None:
             tx.sessions.create(session_row("new"))
-            tx.sessions.append("new", [message("vanishing")])
-            tx.sessions.append("before", [message("vanishing too", tool_calls=[{"id": "1"}])])
+            tx.sessions.append("new", [message("vanishing")], NOW)
+            tx.sessions.append("before", [message("vanishing too", tool_calls=[{"id": "1"}])], NOW)
             tx.sessions.set_title("before", "vanishing title")
             tx.sessions.add_tokens("before", 5, 7)
             tx.sessions.end("before", "vanishing end", NOW)
@@ -87,7 +87,7 @@ class TransactionContract(Contract):
     def test_an_error_of_a_store_undoes_what_went_before(self, storage: Storage) -> None:
         def work(tx: Writes) -> None:
             tx.sessions.create(session_row("s"))
-            tx.sessions.append("unknown", [message()])
+            tx.sessions.append("unknown", [message()], NOW)
 
         with pytest.raises(NotFound):
             storage.write(work)
@@ -96,7 +96,7 @@ class TransactionContract(Contract):
     def test_an_undone_session_does_not_come_back_as_another(self, storage: Storage) -> None:
         def work(tx: Writes) -> None:
             tx.sessions.create(session_row("undone"))
-            tx.sessions.append("undone", [message("undone")])
+            tx.sessions.append("undone", [message("undone")], NOW)
             raise Stop
 
         with pytest.raises(Stop):
@@ -129,12 +129,12 @@ class TransactionContract(Contract):
     def test_a_write_sees_what_it_wrote(self, storage: Storage) -> None:
         def work(tx: Writes) -> tuple[int, int, list[int]]:
             tx.sessions.create(session_row("s"))
-            ids = tx.sessions.append("s", [message("freshly written")])
+            ids = tx.sessions.append("s", [message("freshly written")], NOW)
             hits = tx.sessions.search(
                 parse("freshly"), Filters(), order=Order.RELEVANCE, limit=10, offset=0
             ).hits
             assert [hit.message_id for hit in hits] == ids
-            return tx.sessions.message_count("s"), tx.sessions.count(source=None, archived=None), ids
+            return tx.sessions.message_count("s"), tx.sessions.count(SessionFilters()), ids
 
         count, sessions, _ = storage.write(work)
         assert (count, sessions) == (1, 1)
@@ -143,7 +143,7 @@ class TransactionContract(Contract):
         create(storage, "s")
 
         def work(tx: Writes) -> None:
-            tx.sessions.append("s", [message("undone zebra")])
+            tx.sessions.append("s", [message("undone zebra")], NOW)
             query = parse("zebra")
             assert tx.sessions.search(query, Filters(), order=Order.RELEVANCE, limit=9, offset=0).hits
             raise Stop

@@ -22,7 +22,7 @@ from mnemos.operations.texts import floor_share
 from mnemos.recall import sense
 from mnemos.recall.embedders import Embedder, static
 from mnemos.recall.embedding import Embedding, Stored, describe_coverage, describe_search, quantise
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import Coverage
 from mnemos.storage.sqlite.engine import SqliteStorage

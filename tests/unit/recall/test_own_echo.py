@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import mnemos
 from mnemos import Memory
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import MessageRow
 from mnemos.testing import FixedClock
 from mnemos.text.fences import NAMES, OPEN

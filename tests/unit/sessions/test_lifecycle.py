@@ -23,7 +23,7 @@ from mnemos.testing import FixedClock
 KEYS = [
     "id", "source", "user_id", "model", "model_config", "system_prompt", "parent_session_id", "started_at",
     "ended_at", "end_reason", "message_count", "tool_call_count", "input_tokens", "output_tokens", "title",
-    "metadata", "archived", "project", "branch",
+    "metadata", "archived", "project", "branch", "revision", "updated_at",
 ]  # fmt: skip
 
 
@@ -45,6 +45,8 @@ def test_a_new_session_is_written_at_once(db: SessionDB, clock: FixedClock) -> N
         "source": "cli",
         "started_at": clock(),
         "message_count": 0,
+        "revision": 1,
+        "updated_at": clock(),
         "tool_call_count": 0,
         "input_tokens": 0,
         "output_tokens": 0,

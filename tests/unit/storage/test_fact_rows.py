@@ -15,7 +15,7 @@ import mnemos
 from contract.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
 from contract.storage.openers import NOW
 from contract.storage.passages import best, find, outdate, put, remove
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.handle import FACTS_SQL

@@ -13,7 +13,7 @@ import pytest
 from contract.storage.openers import NOW, append, create, found, message, settle, tell
 from contract.storage.passages import best, find, put, remove
 from contract.storage.vectors import coverage, embed_all, near_ids, pending
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage

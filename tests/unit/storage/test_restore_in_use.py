@@ -37,7 +37,9 @@ def test_nothing_can_be_stored_between_putting_aside_what_was_there_and_restorin
         def then_append(target: Path, *rest: Any) -> None:
             put_aside(target, *rest)
             with pytest.raises(Busy):
-                other.storage.write(lambda tx: tx.sessions.append("s", [message("in neither")]), within=0.0)
+                other.storage.write(
+                    lambda tx: tx.sessions.append("s", [message("in neither")], 0.0), within=0.0
+                )
 
         monkeypatch.setattr(memory.storage, "backup", then_append)
         assert memory.restore(tmp_path / "backup.db") is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contract.storage.openers import found_whole, settle, tell
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage import terms
 from mnemos.storage.base import Order
 from mnemos.storage.sqlite.engine import SqliteStorage

@@ -10,7 +10,7 @@ import pytest
 
 from contract.storage.openers import append, create
 from mnemos.errors import DiskFull, Unavailable
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite import engine, index
 from mnemos.storage.sqlite.engine import SqliteStorage

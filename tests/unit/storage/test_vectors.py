@@ -33,7 +33,7 @@ from contract.storage.vectors import (
     vector_of,
 )
 from mnemos.errors import Corrupt, DiskFull
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.passages import PIECE_BITS, NewVectors
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.stores.vectors import CHUNK, LABEL

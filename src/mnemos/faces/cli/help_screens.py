@@ -94,6 +94,8 @@ SCREENS = {
             "For programs that record conversations": {
                 "create": "Create a session",
                 "append": "Append a message to a session, or several at once",
+                "pop": "Delete the newest message of a session",
+                "rewrite": "Replace messages; searches still find those before",
                 "update": "Set metadata, the system prompt or token counts of a session",
                 "end": "Mark a session as ended",
                 "reopen": "Reopen a session that has ended",

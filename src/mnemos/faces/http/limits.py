@@ -7,7 +7,7 @@ from typing import Final
 BODY_BYTES: Final = 1024 * 1024
 APPEND_BYTES: Final = 16 * 1024 * 1024
 """Of operations that carry a whole message or file in their input."""
-LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_import"})
+LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_rewrite", "sessions_import"})
 JSON_DEPTH: Final = 64
 UPLOAD_BYTES: Final = 4 * 1024**3
 UPLOADS: Final = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mnemos.language.notation import Mark, format_line
-from mnemos.sessions.records import document_of
+from mnemos.sessions.message_text import document_of
 from mnemos.storage.facts import FactRow, Wanted
 
 if TYPE_CHECKING:

@@ -39,9 +39,9 @@ _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs"
 # The columns of each table to copy, by their position in the schema; the others are rebuilt.
 _TABLES = {
     "spaces": range(3),
-    "sessions": range(22),
+    "sessions": range(24),
     "session_details": range(4),
-    "messages": (*range(12), 13),
+    "messages": (*range(12), 13, 14, 15),
     "passages": (*range(8), 9, 10, 11),
     "audit": range(9),
     "backups": range(2),

@@ -29,8 +29,7 @@ class SqliteSessionWrites(StoredSessionWrites):
         self.others_wrote()
         self._fts.forget_tail()
 
-    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        key = self._keys.get(session_id) or self._remember(session_id)
+    def _append(self, key: int, messages: Sequence[NewMessage], at: float) -> list[int]:
         following = self.next_id()
         ids: list[int] = []
         for message in messages:
@@ -38,10 +37,11 @@ class SqliteSessionWrites(StoredSessionWrites):
             following += ids_needed(message.content, message.tool_calls, message.tool_name)
         # The columns of a message are its fields in order, except the last: the number of calls.
         if len(ids) == 1:
-            self._connection.execute(SQL.append_one, (messages[0].calls, key, ids[0], key, *messages[0][:-1]))
-        else:
+            counted = (messages[0].calls, at, key)
+            self._connection.execute(SQL.append_one, (*counted, ids[0], key, *messages[0][:-1]))
+        elif ids:
             calls = sum([message.calls for message in messages])
-            self._connection.execute(SQL.count_appended, (len(ids), calls, key))
+            self._connection.execute(SQL.count_appended, (len(ids), calls, at, key))
             new = [(number, key, *message[:-1]) for number, message in zip(ids, messages, strict=True)]
             self._connection.executemany(SQL.append, new)
         if ids and following - ids[0] > len(ids):

@@ -22,6 +22,7 @@ from mnemos.storage.base import (
     NewMessage,
     Order,
     Results,
+    SessionFilters,
     SessionRow,
 )
 from mnemos.storage.queries import Queries
@@ -60,28 +61,9 @@ class StoredSessionReads:
         return [_session_row(row) for row in self._rows(self._sql.by_id_prefix, asked)]
 
     def recent(
-        self,
-        *,
-        source: str | None,
-        archived: bool | None,
-        limit: int,
-        offset: int,
-        projects: Sequence[str] | None = None,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        self, filters: SessionFilters, *, limit: int, offset: int, by_update: bool = False
     ) -> list[SessionRow]:
-        asked = {
-            "space": self._space.id,
-            "source": source,
-            "archived": archived,
-            "projects": _json_names(projects),
-            "user": user,
-            "since": since,
-            "until": until,
-            "limit": limit,
-            "offset": offset,
-        }
+        asked = self._bind(filters) | {"limit": limit, "offset": offset, "by_update": by_update}
         return [_session_row(row) for row in self._rows(self._sql.recent, asked)]
 
     def page(
@@ -96,26 +78,8 @@ class StoredSessionReads:
         }
         return [_session_row(row) for row in self._rows(self._sql.page, asked)]
 
-    def count(
-        self,
-        *,
-        source: str | None,
-        archived: bool | None,
-        projects: Sequence[str] | None = None,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-    ) -> int:
-        asked = {
-            "space": self._space.id,
-            "source": source,
-            "archived": archived,
-            "projects": _json_names(projects),
-            "user": user,
-            "since": since,
-            "until": until,
-        }
-        return self._number(self._sql.count, asked)
+    def count(self, filters: SessionFilters) -> int:
+        return self._number(self._sql.count, self._bind(filters))
 
     def projects(self) -> list[str]:
         return [project for (project,) in self._rows(self._sql.projects, (self._space.id,))]
@@ -147,8 +111,24 @@ class StoredSessionReads:
             return self._number(self._sql.message_count, (self._space.id,))
         return self._tx.value(self._sql.message_count_of, (self._space.id, session_id)) or 0
 
-    def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
-        asked = (self._space.id, session_id, after, limit)
+    def messages(
+        self,
+        session_id: str,
+        *,
+        after: int,
+        limit: int,
+        last: bool = False,
+        working: bool = False,
+        since: float | None = None,
+    ) -> list[MessageRow]:
+        asked = {
+            "space": self._space.id,
+            "id": session_id,
+            "after": after,
+            "working": working,
+            "since": since,
+            "limit": limit,
+        }
         if last:
             return [message_row(row) for row in reversed(self._rows(self._sql.last_messages, asked))]
         return [message_row(row) for row in self._rows(self._sql.messages, asked)]
@@ -184,14 +164,14 @@ class StoredSessionReads:
         return [
             Hit(
                 message_row(row),
-                source=row[13],
-                model=row[14],
-                session_started=row[15],
-                has_parent=row[16] == 1,
-                before=_make_glimpse(*row[17:21]),
-                after=_make_glimpse(*row[21:25]),
-                title=row[25],
-                project=row[26],
+                source=row[15],
+                model=row[16],
+                session_started=row[17],
+                has_parent=row[18] == 1,
+                before=_make_glimpse(*row[19:23]),
+                after=_make_glimpse(*row[23:27]),
+                title=row[27],
+                project=row[28],
             )
             for row in self._rows(self._sql.hits, asked)
         ]
@@ -220,6 +200,9 @@ class StoredSessionReads:
     def next_id(self) -> int:
         """Return the id that the next message gets."""
         return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
+
+    def _bind(self, filters: SessionFilters) -> dict[str, Any]:
+        return asdict(filters) | {"space": self._space.id, "projects": _json_names(filters.projects)}
 
     def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
         return self._tx.rows(sql, bindings)
@@ -263,6 +246,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
                 session.archived,
                 session.project,
                 session.branch,
+                session.updated_at,
             ),
         )
         if key is None:
@@ -322,8 +306,45 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         asked = (self._parent(parent_session_id), self._space.id, session_id)
         return self._key(self._sql.set_parent, asked) is not None
 
+    def hold(self, session_id: str) -> int | None:
+        revision: int | None = self._tx.value(self._sql.hold, (self._space.id, session_id))
+        return revision
+
+    def revise(self, session_id: str, at: float) -> bool:
+        return self._key(self._sql.revise, (at, self._space.id, session_id)) is not None
+
+    def append(self, session_id: str, messages: Sequence[NewMessage], at: float) -> list[int]:
+        key = self._keys.get(session_id) or self._remember(session_id)
+        host_keys = [message.key for message in messages if message.key is not None]
+        if not host_keys:
+            return self._append(key, messages, at)
+        known: dict[str, int] = dict(self._rows(self._sql.find_keys, (key, _json_names(host_keys))))
+        new: dict[str | int, NewMessage] = {}
+        for place, message in enumerate(messages):
+            if message.key not in known:
+                new.setdefault(place if message.key is None else message.key, message)
+        ids = known | dict(zip(new, self._append(key, list(new.values()), at), strict=True))
+        return [ids[place if message.key is None else message.key] for place, message in enumerate(messages)]
+
     @abstractmethod
-    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]: ...
+    def _append(self, key: int, messages: Sequence[NewMessage], at: float) -> list[int]:
+        """Store messages of the session with this key, whose host keys are new, and count the write."""
+
+    def retire(self, session_id: str, first: int, last: int, *, free: Sequence[str] = ()) -> None:
+        asked = {"space": self._space.id, "id": session_id, "first": first, "last": last}
+        self._tx.change(self._sql.retire, asked)
+        if free:
+            self._tx.change(self._sql.free_keys, (self._space.id, session_id, _json_names(free)))
+
+    def pop(self, session_id: str) -> MessageRow | None:
+        newest = self.messages(session_id, after=0, limit=1, last=True, working=True)
+        for message in newest:
+            self._keep_ids()
+            for row in self._rows(self._sql.message_of_id, (message.id,)):
+                self._erase(indexable(row))
+            self._tx.change(self._sql.count_popped, (message.id,))
+            self._tx.change(self._sql.delete_message, (message.id,))
+        return newest[0] if newest else None
 
     def set_origin(self, message_id: int, origin: str) -> None:
         if self.message(message_id) is None:
@@ -411,7 +432,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
 
 
 def _session_row(row: tuple[Any, ...]) -> SessionRow:
-    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1, *row[_ARCHIVED + 1 : _ARCHIVED + 3]]
+    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1, *row[_ARCHIVED + 1 : _ARCHIVED + 5]]
     return SessionRow(*columns)
 
 

@@ -15,7 +15,7 @@ from mnemos.errors import InvalidInput, Refused
 from mnemos.sessions import transcript
 from mnemos.sessions.records import message_dict, new_session, session_dict
 from mnemos.sessions.transcript import IncomingMessage, Outcome
-from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Writes
+from mnemos.storage.base import MessageRow, NewMessage, SessionFilters, SessionRow, Writes
 from mnemos.text.secrets import redact
 from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport
 
@@ -29,7 +29,7 @@ FILE: Final = "sessions.jsonl"
 # Messages between two rounds of indexing, so that searches stay fast meanwhile.
 _INDEX_EVERY: Final = 1_000
 # Counted again when a session is stored.
-_COUNTED: Final = ("message_count", "tool_call_count")
+_COUNTED: Final = ("message_count", "tool_call_count", "revision")
 _COMPARED: Final = tuple(field for field in NewMessage._fields if field not in ("calls", "origin"))
 
 
@@ -50,7 +50,7 @@ class SessionPart:
 
     def size(self) -> int:
         return self._storage.read(
-            lambda tx: tx.sessions.count(source=None, archived=None) + tx.sessions.message_count(None)
+            lambda tx: tx.sessions.count(SessionFilters()) + tx.sessions.message_count(None)
         )
 
     def write(self, out: ArchiveFolder) -> None:
@@ -123,7 +123,8 @@ class SessionPart:
             if message is None or not _is_equal(message, incoming):
                 return False
             self._places.note_import(session.id, number, message.id)
-        return replace(row, message_count=0, tool_call_count=0) == session
+        local = {"message_count": 0, "tool_call_count": 0, "revision": session.revision}
+        return replace(row, **local, updated_at=session.updated_at) == session
 
     def _read(self, archive: Archive) -> Iterator[tuple[SessionRow, Iterator[IncomingMessage]]]:
         """Yield sessions with their messages, checked and redacted."""
@@ -162,7 +163,10 @@ def _renew(tx: Writes, session: SessionRow) -> bool:
         tx.sessions.add_tokens(session.id, *more)
     if session.ended_at is not None and here.ended_at is None:
         tx.sessions.end(session.id, session.end_reason or "", session.ended_at)
-    return tx.sessions.get(session.id) != here
+    changed = tx.sessions.get(session.id) != here
+    if changed:
+        tx.sessions.revise(session.id, session.updated_at)
+    return changed
 
 
 def _adopt(tx: Writes, session_id: str, parent: str) -> None:
@@ -186,7 +190,9 @@ def _is_equal(row: MessageRow, incoming: IncomingMessage) -> bool:
     if row.forgotten or incoming.forgotten:
         return transcript.is_same(row, incoming)
     new = incoming.message
-    return all(getattr(row, field) == getattr(new, field) for field in _COMPARED)
+    return row.retired == incoming.retired and all(
+        getattr(row, field) == getattr(new, field) for field in _COMPARED
+    )
 
 
 def _count(report: PartReport, session_id: str, outcome: Outcome) -> None:

@@ -101,9 +101,11 @@ LIMIT ?
 INSERT OR IGNORE INTO sessions (
     key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
     message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed,
-    project, branch, user_from, project_from
+    project, branch, user_from, project_from, revision, updated_at
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), coalesce(?, ?8)
+)
 
 -- name: read_session_details
 SELECT rowid, *
@@ -126,9 +128,9 @@ LIMIT ?
 -- name: write_messages
 INSERT OR IGNORE INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
-    metadata, tool_calls, content, origin
+    metadata, tool_calls, content, origin, host_key, retired
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0))
 
 -- name: read_passages
 SELECT rowid, *

@@ -50,7 +50,22 @@ WHERE s.space = :space
     AND (:user IS NULL OR s.user_id IS NULL OR s.user_id = :user)
     AND (:since IS NULL OR s.started_at >= :since)
     AND (:until IS NULL OR s.started_at < :until)
-ORDER BY s.started_at DESC, s.id
+    AND (:parent IS NULL OR s.parent_session_id = :parent)
+    AND (
+        :metadata IS NULL
+        OR NOT EXISTS (
+            SELECT 1
+            FROM json_each(:metadata) AS wanted
+            WHERE NOT EXISTS (
+                SELECT 1
+                FROM json_each(s.metadata) AS has
+                WHERE has.key = wanted.key
+                    AND has.value IS wanted.value
+                    AND replace(has.type, 'real', 'integer') = replace(wanted.type, 'real', 'integer')
+            )
+        )
+    )
+ORDER BY iif(:by_update, s.updated_at, s.started_at) DESC, s.id
 LIMIT :limit
 OFFSET :offset
 
@@ -75,6 +90,21 @@ WHERE space = :space
     AND (:user IS NULL OR user_id IS NULL OR user_id = :user)
     AND (:since IS NULL OR started_at >= :since)
     AND (:until IS NULL OR started_at < :until)
+    AND (:parent IS NULL OR parent = (SELECT key FROM sessions WHERE space = :space AND id = :parent))
+    AND (
+        :metadata IS NULL
+        OR NOT EXISTS (
+            SELECT 1
+            FROM json_each(:metadata) AS wanted
+            WHERE NOT EXISTS (
+                SELECT 1
+                FROM json_each((SELECT d.metadata FROM session_details AS d WHERE d.session = sessions.key)) AS has
+                WHERE has.key = wanted.key
+                    AND has.value IS wanted.value
+                    AND replace(has.type, 'real', 'integer') = replace(wanted.type, 'real', 'integer')
+            )
+        )
+    )
 
 -- name: projects
 SELECT DISTINCT project
@@ -140,9 +170,9 @@ ORDER BY s.started_at, s.key
 -- name: create
 INSERT INTO sessions (
     space, id, source, user_id, model, parent, started_at, ended_at, end_reason, input_tokens,
-    output_tokens, title, title_folded, archived, project, branch
+    output_tokens, title, title_folded, archived, project, branch, updated_at
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, id) DO NOTHING
 RETURNING key
 
@@ -251,11 +281,68 @@ WHERE space = ?
     AND NOT doomed
 RETURNING key
 
+-- A transaction that writes is the only one.
+-- name: hold
+SELECT revision
+FROM sessions
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+
+-- name: revise
+UPDATE sessions
+SET revision = revision + 1,
+    updated_at = max(updated_at, ?)
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
 -- name: count_appended
 UPDATE sessions
 SET message_count = message_count + ?,
-    tool_call_count = tool_call_count + ?
+    tool_call_count = tool_call_count + ?,
+    revision = revision + 1,
+    updated_at = max(updated_at, ?)
 WHERE key = ?
+
+-- Before the message is deleted.
+-- name: count_popped
+UPDATE sessions
+SET message_count = message_count - 1,
+    tool_call_count = tool_call_count - popped.calls
+FROM (
+    SELECT
+        session,
+        CASE iif(json_valid(tool_calls), json_type(tool_calls), NULL)
+            WHEN 'array' THEN json_array_length(tool_calls)
+            WHEN 'object' THEN 1
+            ELSE 0
+        END AS calls
+    FROM messages
+    WHERE id = ?
+) AS popped
+WHERE sessions.key = popped.session
+
+-- name: find_keys
+SELECT host_key, id
+FROM messages
+WHERE session = ?
+    AND host_key IN (SELECT value FROM json_each(?))
+
+-- name: retire
+UPDATE messages
+SET retired = 1
+WHERE session = (SELECT key FROM sessions WHERE space = :space AND id = :id)
+    AND id BETWEEN :first AND :last
+    AND NOT retired
+
+-- name: free_keys
+UPDATE messages
+SET host_key = NULL
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+    AND host_key IN (SELECT value FROM json_each(?))
+    AND retired
 
 -- name: next_id
 SELECT max(
@@ -273,37 +360,43 @@ WHERE id = ?
 -- name: append
 INSERT INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
-    tool_calls, content, origin
+    tool_calls, content, origin, host_key
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- The same for one message, counted in the same call: every call of the driver costs as much as an insert.
 -- name: append_one
 UPDATE sessions
 SET message_count = message_count + 1,
-    tool_call_count = tool_call_count + ?
+    tool_call_count = tool_call_count + ?,
+    revision = revision + 1,
+    updated_at = max(updated_at, ?)
 WHERE key = ?;
 INSERT INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
-    tool_calls, content, origin
+    tool_calls, content, origin, host_key
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: messages
 SELECT *
-FROM message_rows
-WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
-    AND id > ?
-ORDER BY id
-LIMIT ?
+FROM message_rows AS m
+WHERE m.session = (SELECT key FROM sessions WHERE space = :space AND id = :id)
+    AND m.id > :after
+    AND (NOT :working OR NOT m.retired)
+    AND (:since IS NULL OR m.timestamp >= :since)
+ORDER BY m.id
+LIMIT :limit
 
 -- name: last_messages
 SELECT *
-FROM message_rows
-WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
-    AND id > ?
-ORDER BY id DESC
-LIMIT ?
+FROM message_rows AS m
+WHERE m.session = (SELECT key FROM sessions WHERE space = :space AND id = :id)
+    AND m.id > :after
+    AND (NOT :working OR NOT m.retired)
+    AND (:since IS NULL OR m.timestamp >= :since)
+ORDER BY m.id DESC
+LIMIT :limit
 
 -- The bounds keep every look-up inside the space.
 -- name: message
@@ -357,7 +450,7 @@ WHERE id = (
 -- name: hits
 SELECT
     m.id, s.id, m.role, m.content, m.encoded, m.tool_name, m.tool_calls, m.tool_call_id,
-    m.token_count, m.timestamp, m.metadata, m.forgotten_at, m.origin,
+    m.token_count, m.timestamp, m.metadata, m.forgotten_at, m.origin, m.host_key, m.retired,
     s.source, s.model, s.started_at, s.parent IS NOT NULL,
     b.role, b.encoded, b.forgotten_at IS NOT NULL,
     CASE WHEN b.encoded THEN b.content ELSE substr(b.content, 1, :characters) END,

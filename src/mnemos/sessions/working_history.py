@@ -1,0 +1,51 @@
+"""The working history of a session: what ``get_messages`` returns, read, guarded and retired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemos.errors import Conflict, NotFound
+from mnemos.storage.base import MessageRow, Reads, Writes
+
+_EVERYTHING = 1 << 62
+
+
+def read_messages(
+    tx: Reads, session_id: str, last: int | None = None, since: float | None = None
+) -> list[MessageRow]:
+    """Return the working history of a session, or the last of it; an unknown session raises NotFound."""
+    if tx.sessions.get(session_id) is None:
+        raise NotFound(f"There is no session {session_id!r}.")
+    return tx.sessions.messages(
+        session_id,
+        after=0,
+        limit=_EVERYTHING if last is None else last,
+        last=last is not None,
+        working=True,
+        since=since,
+    )
+
+
+def hold_session(tx: Writes, session_id: str, if_revision: int | None = None) -> int:
+    """Keep others from writing to a session in this transaction, and return its revision.
+
+    An unknown session raises NotFound, another revision than ``if_revision`` Conflict.
+    """
+    revision = tx.sessions.hold(session_id)
+    if revision is None:
+        raise NotFound(f"There is no session {session_id!r}.")
+    if if_revision is not None and revision != if_revision:
+        raise Conflict(
+            f"session {session_id!r} has revision {revision}, not {if_revision!r}: it was changed meanwhile. "
+            "Nothing was written. Read it again, then repeat the change."
+        )
+    return revision
+
+
+def retire_messages(tx: Writes, session_id: str, first: int, keys: Sequence[str]) -> None:
+    """Retire the messages of a session from one on; those that are not the session's raise NotFound."""
+    if first:
+        message = tx.sessions.message(first)
+        if message is None or message.session_id != session_id:
+            raise NotFound(f"There is no message {first} in session {session_id!r}.")
+    tx.sessions.retire(session_id, first, _EVERYTHING, free=keys)
