@@ -123,6 +123,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "doctor": {"repair": True},
     "backup": {"path": "{root}/another.db"},
     "restore": {"path": "{root}/copy.db"},
+    "changes": {"limit": 5},
     "log": {"limit": 10},
     "undo": {"entry": 1},
     "forget": {"ref": "message:3"},

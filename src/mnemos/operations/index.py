@@ -120,6 +120,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("backup", "backup", "archive:BackUp", "upkeep"),
     _entry("restore", "restore", "archive:Restore", "upkeep"),
     _entry("log", "log", "upkeep:ShowLog", "upkeep"),
+    _entry("changes", "changes", "changes:ListChanges", "inspect"),
     _entry("undo", "undo", "upkeep:Undo", "upkeep"),
     _entry("forget", "forget", "forget:Forget", "default", "upkeep"),
 )

@@ -25,6 +25,10 @@ class AuditReads(Protocol):
         self, limit: int, *, before: int | None = None, since: float | None = None
     ) -> list[AuditRow]: ...
 
+    def after(self, entry_id: int, limit: int) -> list[AuditRow]:
+        """The entries with ids above this one, in the order they were recorded in."""
+        ...
+
     def newest_on(self, ref: str) -> AuditRow | None:
         """The newest entry on this ref; its texts may have been erased."""
         ...

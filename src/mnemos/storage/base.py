@@ -167,6 +167,13 @@ class Storage(Protocol):
         """
         ...
 
+    def watch(self) -> AbstractContextManager[Callable[[], object]]:
+        """Return a function whose value changes with each commit of any process, in any space.
+
+        It takes microseconds. One thread at a time may call it.
+        """
+        ...
+
     def finish_deletes(self) -> None:
         """Remove the rows of deleted sessions, in steps too short to delay a writer."""
         ...

@@ -99,6 +99,25 @@ class Glimpse(Struct, frozen=True):
     forgotten: bool
 
 
+class AppendedMessage(Struct, frozen=True):
+    """A message as a follower of changes sees it: its beginning."""
+
+    id: int
+    session_id: str
+    timestamp: float
+    beginning: Glimpse
+
+
+class CreatedSession(Struct, frozen=True):
+    """A session as a follower of changes sees it. Later ones have a higher ``number``."""
+
+    number: int
+    id: str
+    source: str
+    title: str | None
+    started_at: float
+
+
 class Hit(Struct, frozen=True):
     """A message with the context that a search shows beside it."""
 
@@ -266,6 +285,18 @@ class SessionReads(Protocol):
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
         """The message and its neighbours in its session, in order; empty for an unknown id."""
+        ...
+
+    def newest_ids(self) -> tuple[int, int]:
+        """The id of the last message and the number of the last session, of those there are or were."""
+        ...
+
+    def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
+        """Messages of all sessions with ids above ``after``, in the order they were appended in."""
+        ...
+
+    def sessions_after(self, after: int, limit: int) -> list[CreatedSession]:
+        """Sessions with numbers above ``after``, in the order they were created in."""
         ...
 
     def by_source(self) -> list[tuple[str, int, int]]:

@@ -29,6 +29,7 @@ from contract.storage.concurrency import ConcurrencyContract
 from contract.storage.entries import EntryContract
 from contract.storage.facts import FactContract
 from contract.storage.filters import FilterContract
+from contract.storage.following import FollowingContract
 from contract.storage.freshness import FreshnessContract
 from contract.storage.imports import ImportContract
 from contract.storage.limits import LimitContract
@@ -63,6 +64,7 @@ class StorageContract(
     WorkingHistoryContract,
     WordContract,
     FilterContract,
+    FollowingContract,
     OwnershipContract,
     OrderContract,
     FreshnessContract,

@@ -18,6 +18,7 @@ from mnemos import __version__
 from mnemos.errors import NotAllowed, NotFound
 from mnemos.faces.http import openapi
 from mnemos.faces.http.delivery import deliver
+from mnemos.faces.http.events import Events
 from mnemos.faces.http.http_request import App, Message, Receive, Request, Send
 from mnemos.faces.http.operation_calls import OperationCalls
 from mnemos.faces.http.operation_route import OperationRoute
@@ -70,9 +71,11 @@ class Api:
         self._log = request_log
         self._mcp = mcp
         self._rates = Rates()
+        self._events = Events(spaces, workers, self._admit)
         self.routes: dict[str, Route] = {
             "/health": Route("health", _tell_health, needs_token=False),
             "/metrics": Route("metrics", self._tell_metrics),
+            openapi.EVENTS_PATH: Route("events", self._events.answer),
             openapi.PATH: Route("openapi", _describe_api),
         }
         if mcp is not None:
@@ -103,6 +106,10 @@ class Api:
             except Exception as exc:  # noqa: BLE001 - the same; the answer has begun and stays incomplete
                 refuse(exc, entry, self._log)
         self._log.end(entry)
+
+    def stop(self) -> None:
+        """End what would not end by itself."""
+        self._events.stop()
 
     async def _answer(self, request: Request) -> Reply | None:
         """Return the answer; None if it has been sent."""
@@ -165,7 +172,11 @@ class Api:
         return page.trade(body) if grant is None else page.branch(grant, body)
 
     async def _tell_metrics(self, _: Request) -> Reply:
-        gauges = {"requests_in_flight": self._calls.in_flight, "database_bytes": self._spaces.count_bytes()}
+        gauges = {
+            "requests_in_flight": self._calls.in_flight,
+            "event_streams": self._events.streams,
+            "database_bytes": self._spaces.count_bytes(),
+        }
         return Reply(200, self._log.render(gauges), media="text/plain; version=0.0.4")
 
 

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import h11
@@ -67,12 +67,16 @@ class Serving(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    async def run_on(self, listening: socket.socket) -> None:
-        """Serve until SIGINT or SIGTERM; requests under way are answered. A second signal ends at once."""
+    async def run_on(self, listening: socket.socket, on_stop: Callable[[], object]) -> None:
+        """Serve until SIGINT or SIGTERM; requests under way are answered. A second signal ends at once.
+
+        ``on_stop`` is called with the first.
+        """
         loop = asyncio.get_running_loop()
 
         def stop() -> None:
             self.should_exit = True
+            on_stop()
             for one in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(one)
 

@@ -62,7 +62,7 @@ def serve(
             url = f"http://{shown}:{port}/"
             stack.enter_context(announce(memory.settings.home, url))
             show(make_link(memory.settings, url))
-        asyncio.run(make_server(app, lifespan=mcp is not None).run_on(listening))
+        asyncio.run(make_server(app, lifespan=mcp is not None).run_on(listening, app.stop))
     finally:
         stack.close()
         if calls is not None:

@@ -29,6 +29,10 @@ STOP_SECONDS: Final = 10
 
 CONNECTIONS: Final = 1024
 IN_FLIGHT: Final = 64
+STREAMS: Final = 32
+"""Streams of events that are open at once."""
+POLL_SECONDS: Final = 0.25
+"""Between two looks for changes of other processes, while anybody listens."""
 PER_SECOND: Final = 50.0
 BURST: Final = 200.0
 """Requests that a token may send at once after a pause."""

@@ -12,13 +12,14 @@ import msgspec
 
 from mnemos import __version__, errors
 from mnemos.errors import MnemosError
-from mnemos.faces.http.replies import REJECTIONS, Error, Health, Preview, status_of
+from mnemos.faces.http.replies import EVENTS, REJECTIONS, Error, Health, Preview, status_of
 from mnemos.faces.http.scopes import most_needed
 from mnemos.operations import reference, registry
 from mnemos.operations.base import Operation
 from mnemos.operations.index import ENTRIES, Entry
 
 PATH: Final = "/openapi.json"
+EVENTS_PATH: Final = "/v1/events"
 _REFERENCE: Final = "#/components/schemas/{name}"
 _ABOUT: Final = """Every operation of Mnemos: POST its arguments to `/v1/NAME`, and get its result.
 
@@ -44,6 +45,7 @@ def make_document() -> dict[str, Any]:
                 "get": {"security": [], **_answer("health", "Tell that the server runs", _refer("Health"))}
             },
             "/metrics": {"get": _answer("metrics", "Count requests", {"type": "string"}, "text/plain")},
+            EVENTS_PATH: {"get": _describe_events()},
             PATH: {"get": _answer("openapi", "Get this document", {"type": "object"})},
         },
         "components": {
@@ -81,6 +83,20 @@ def _describe(entry: Entry) -> dict[str, Any]:
             "required": bool(schema.get("required")),
             "content": {"application/json": {"schema": schema}},
         },
+    }
+
+
+def _describe_events() -> dict[str, Any]:
+    cursor = {"schema": {"type": "string"}, "description": "Cursor after which the changes begin"}
+    return {
+        **_answer("events", "Follow changes", {"type": "string"}, EVENTS),
+        "description": "Events named after the kind of a change, with a ChangeInfo as data and its cursor as "
+        "id. First comes `ready`, and at the end of the server `end`; their data has the cursor.",
+        "x-scope": "read",
+        "parameters": [
+            {"name": "since", "in": "query", **cursor},
+            {"name": "Last-Event-ID", "in": "header", **cursor},
+        ],
     }
 
 

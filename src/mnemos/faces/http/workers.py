@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,10 @@ class Spaces:
             return self._own.database.stat().st_size
         except OSError:
             return 0
+
+    def watch(self) -> AbstractContextManager[Callable[[], object]]:
+        """Return a function whose value changes with each commit, in any space; see ``Storage.watch``."""
+        return self._own.storage.watch()
 
     @contextmanager
     def use(self, space: str) -> Iterator[Memory]:

@@ -18,6 +18,7 @@ from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, S
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
+from mnemos.storage.sqlite.commits import watch_commits
 from mnemos.storage.sqlite.connection import (
     DRIVER_ERRORS,
     MEMORY,
@@ -156,6 +157,10 @@ class SqliteStorage:
             # Entries are indexed in quiet moments, by the work given to ``when_idle``.
             self._upkeep.notice(0)
         return result
+
+    def watch(self) -> AbstractContextManager[Callable[[], object]]:
+        self._check_process()
+        return watch_commits(self._pool, self._explain, in_memory=self._path is None)
 
     # --- upkeep -----------------------------------------------------------------------------
 

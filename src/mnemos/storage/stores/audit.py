@@ -26,6 +26,10 @@ class StoredAudit:
         asked = {"space": self._space.id, "before": before, "since": since, "limit": limit}
         return [AuditRow(*row) for row in self._rows(self._sql.newest, asked)]
 
+    def after(self, entry_id: int, limit: int) -> list[AuditRow]:
+        asked = {"space": self._space.id, "after": entry_id, "limit": limit}
+        return [AuditRow(*row) for row in self._rows(self._sql.after, asked)]
+
     def newest_on(self, ref: str) -> AuditRow | None:
         found = self.on(ref, 1)
         return found[0] if found else None

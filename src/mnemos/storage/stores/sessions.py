@@ -27,6 +27,7 @@ from mnemos.storage.base import (
 )
 from mnemos.storage.queries import Queries
 from mnemos.storage.search import WordIndex
+from mnemos.storage.sessions import AppendedMessage, CreatedSession
 from mnemos.storage.space import Space
 from mnemos.storage.stores.vectors import MESSAGES, Eraser
 from mnemos.storage.terms import Indexable, ids_of, indexable, message_row
@@ -187,6 +188,30 @@ class StoredSessionReads:
             middle,
             *(message_row(row) for row in later),
         ]
+
+    def newest_ids(self) -> tuple[int, int]:
+        # A database that is opened for reading may not have the space.
+        found = self._rows(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
+        return found[0][0] - 1 if found else 0, self._number(self._sql.newest_session, ())
+
+    def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
+        asked = {
+            "after": after,
+            "first": self._space.first,
+            "last": self._space.last,
+            "characters": characters,
+            "limit": limit,
+        }
+        return [
+            AppendedMessage(number, session_id, at, Glimpse(role, content, encoded == 1, forgotten == 1))
+            for number, session_id, at, role, encoded, forgotten, content in self._rows(
+                self._sql.messages_after, asked
+            )
+        ]
+
+    def sessions_after(self, after: int, limit: int) -> list[CreatedSession]:
+        asked = {"space": self._space.id, "after": after, "limit": limit}
+        return [CreatedSession(*row) for row in self._rows(self._sql.sessions_after, asked)]
 
     def by_source(self) -> list[tuple[str, int, int]]:
         return self._rows(self._sql.by_source, (self._space.id,))

@@ -18,6 +18,15 @@ WHERE space = :space
 ORDER BY id DESC
 LIMIT :limit
 
+-- The plus keeps the index by ref out of it: the rows wanted are the last of the table.
+-- name: after
+SELECT id, at, actor, operation, ref, before, after, undone_by
+FROM audit
+WHERE id > :after
+    AND +space = :space
+ORDER BY id
+LIMIT :limit
+
 -- name: newest_on
 SELECT id, at, actor, operation, ref, before, after, undone_by
 FROM audit

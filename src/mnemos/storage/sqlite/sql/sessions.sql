@@ -352,6 +352,34 @@ SELECT max(
 FROM spaces
 WHERE id = ?1
 
+-- name: newest_session
+SELECT coalesce(max(key), 0)
+FROM sessions
+
+-- name: messages_after
+SELECT
+    m.id, s.id, m.timestamp, m.role, m.encoded, m.forgotten_at IS NOT NULL,
+    CASE
+        WHEN NOT m.encoded THEN substr(m.content, 1, :characters)
+        WHEN length(m.content) < 100000 THEN m.content
+    END
+FROM messages AS m
+CROSS JOIN sessions AS s ON s.key = m.session
+WHERE m.id > :after
+    AND m.id BETWEEN :first AND :last
+    AND NOT s.doomed
+ORDER BY m.id
+LIMIT :limit
+
+-- name: sessions_after
+SELECT key, id, source, title, started_at
+FROM sessions
+WHERE key > :after
+    AND +space = :space
+    AND NOT doomed
+ORDER BY key
+LIMIT :limit
+
 -- name: keep_ids
 UPDATE spaces
 SET next_message = max(next_message, ?)

@@ -1,0 +1,145 @@
+"""Changes as a stream of events, also those that other processes make.
+
+One poller per process asks the database whether anything was committed, while anybody listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from mnemos.cancellation import Cancellation
+from mnemos.errors import Busy, MnemosError
+from mnemos.faces.http import limits
+from mnemos.faces.http.delivery import begin
+from mnemos.faces.http.http_request import Request
+from mnemos.faces.http.replies import EVENTS, Rejection, Reply, encode, render_event
+from mnemos.faces.http.scopes import check_allowed
+from mnemos.faces.http.streams import PULSE
+from mnemos.faces.http.workers import Spaces, Workers
+from mnemos.memory.access_tokens import Grant
+from mnemos.memory.change_feed import Cursor
+from mnemos.operations.changes import ChangesFound, ListChanges
+
+log = logging.getLogger("mnemos.http")
+
+_NAME: Final = "changes"
+_PAGE: Final = 200
+_LOOKS: Final = 60
+
+
+class Events:
+    """The streams of changes of one process."""
+
+    def __init__(self, spaces: Spaces, workers: Workers, admit: Callable[[Request], Grant]) -> None:
+        """``admit``: returns the rights of a sender as they are now; raises if there are none any more."""
+        self._spaces = spaces
+        self._workers = workers
+        self._admit = admit
+        self._stop_polling: threading.Event | None = None
+        self._news = asyncio.Event()
+        self._pages: dict[tuple[str, str | None], asyncio.Future[ChangesFound]] = {}
+        self._is_stopping = False
+        self.streams = 0
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer with the changes after the cursor in Last-Event-ID or ``since``, else with those to come."""
+        if self.streams >= limits.STREAMS:
+            raise Busy("The server has too many streams of events. Try again.")
+        last = request.values(b"last-event-id")
+        asked = request.read_query().get("since")
+        since = last[0].decode("latin-1") if last else asked
+        check_allowed(request.grant, _NAME, ListChanges(since=since))
+        if since is not None:
+            Cursor.parse(since)
+        return Reply(200, await begin(self._stream(request, since)), media=EVENTS)
+
+    def stop(self) -> None:
+        """End all streams."""
+        self._is_stopping = True
+        self._announce()
+
+    async def _stream(self, request: Request, since: str | None) -> AsyncGenerator[bytes, None]:
+        self._enter()
+        try:
+            news = self._news
+            if since is None:
+                since = (await self._read(request.grant.space, None)).cursor
+            # With a cursor from the beginning, a client that is cut off at once misses nothing.
+            yield render_event("ready", encode({"cursor": since}), since)
+            while not self._is_stopping:
+                page = await self._read(request.grant.space, since)
+                since = page.cursor
+                if page.changes:
+                    yield b"".join(render_event(one.kind, encode(one), one.cursor) for one in page.changes)
+                if page.more:
+                    continue
+                try:
+                    await asyncio.wait_for(news.wait(), limits.PULSE_SECONDS)
+                except TimeoutError:
+                    yield PULSE
+                # Taken before the changes are read, so that none is missed between the two.
+                news = self._news
+                # A token may have been revoked meanwhile.
+                self._admit(request)
+        except (MnemosError, Rejection) as exc:
+            # The client asks again, and gets the error with its status.
+            log.debug("a stream of events ended: %s", type(exc).__name__)
+        finally:
+            self._leave()
+        yield render_event("end", encode({"cursor": since}), since or "")
+
+    async def _read(self, space: str, since: str | None) -> ChangesFound:
+        """Read changes once for all streams that are at the same place."""
+        key = space, since
+        if key not in self._pages:
+            future, _ = self._workers.start(_NAME, partial(self._list, space, since))
+            self._pages[key] = asyncio.wrap_future(future)
+        return await asyncio.shield(self._pages[key])
+
+    def _list(self, space: str, since: str | None, _: Cancellation) -> ChangesFound:
+        with self._spaces.use(space) as memory:
+            return ListChanges(since=since, limit=1 if since is None else _PAGE).run(memory)
+
+    def _enter(self) -> None:
+        self.streams += 1
+        if self._stop_polling is None:
+            self._stop_polling = threading.Event()
+            announce = partial(asyncio.get_running_loop().call_soon_threadsafe, self._announce)
+            poll = partial(_poll, self._spaces, self._stop_polling, announce)
+            threading.Thread(target=poll, name="mnemos-events", daemon=True).start()
+
+    def _leave(self) -> None:
+        self.streams -= 1
+        if not self.streams and self._stop_polling is not None:
+            self._stop_polling.set()
+            self._stop_polling = None
+            self._pages.clear()
+
+    def _announce(self) -> None:
+        self._pages.clear()
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def _poll(spaces: Spaces, stop: threading.Event, announce: Callable[[], object]) -> None:
+    """Announce commits until ``stop`` is set."""
+    # The loop is closed before this thread ends, when the server stops.
+    with suppress(RuntimeError):
+        while not stop.wait(limits.POLL_SECONDS):
+            with suppress(MnemosError), spaces.watch() as look:
+                seen = look()
+                # From now on, every commit is seen. There may have been one before.
+                announce()
+                # Not for ever: the file may be replaced by another.
+                for _ in range(_LOOKS):
+                    if stop.wait(limits.POLL_SECONDS):
+                        return
+                    if (now := look()) != seen:
+                        seen = now
+                        announce()
