@@ -278,6 +278,7 @@ SCREENS = {
                 "optimize": "Optimize the index and compute missing vectors",
                 "verify": "Compare an archive with this memory",
                 "explain": "Show who stated something, when, and what replaced it",
+                "changes": "List what was stored and changed since a cursor",
                 "providers": "Set up a memory provider besides the built-in one",
                 "evaluate": "Compare the backends that can store entries",
                 "bench": "Measure how well and how fast recall finds things",
