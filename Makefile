@@ -13,7 +13,7 @@ CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
 WEB := .venv-web
 PLAYWRIGHT := playwright==1.65.0
 AXE := axe-core@4.14.0
-WEB_OPTIONS := -q --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/web
+WEB_OPTIONS := -q -n 2 --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/web
 # The documentation site has an environment of its own: 29 packages that nothing else needs.
 SITE := .venv-docs
 PACKAGE := .venv-package
@@ -92,7 +92,7 @@ $(WEB)/.installed: Makefile
 	command -v chromium || apt-get install -y --no-install-recommends chromium \
 		|| (apt-get update && apt-get install -y --no-install-recommends chromium)
 	$(PYTHON) -m venv $(WEB)
-	$(WEB)/bin/python -m pip install --quiet --retries 2 $(PLAYWRIGHT) pytest==9.2.0
+	$(WEB)/bin/python -m pip install --quiet --retries 2 $(PLAYWRIGHT) pytest==9.2.0 pytest-xdist==3.8.0
 	npm install --silent --no-save --no-package-lock --prefix $(WEB)/axe $(AXE)
 	touch $@
 

@@ -155,7 +155,7 @@ class Seen:
 
     def settle(self) -> None:
         self.page.wait_for_load_state("networkidle")
-        self.page.wait_for_function("!document.querySelector('#main [aria-busy=true]')")
+        self.page.wait_for_selector("#main [aria-busy=true]", state="detached")
 
     def keys(self, *keys: str) -> None:
         for key in keys:

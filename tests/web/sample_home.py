@@ -80,6 +80,8 @@ def write_facts(memory: Memory, clock: FixedClock, now: float) -> None:
         (9, "auth-refactor", "D[auth.refresh]: sliding\n✓[auth.refresh]: deployed to production"),
         (2, "infra", "V[backup.time]: 03:15 every night"),
         (1, "shop", "V[mail.queue]: 12 workers"),
+        (1, "deploy", "V[srv.port]: 3005"),
+        (0.5, "shop", "V[srv.port]: 3006"),
     )
     for days, scope, text in steps:
         clock.now = now - days * DAY

@@ -100,6 +100,8 @@ class RecallExplained(Info, frozen=True, kw_only=True):
 
     understood: UnderstoodInfo
     counts: StageCountInfo
+    tokens: int
+    """Of the packed text."""
     milliseconds: dict[str, float]
     """By stage, in their order."""
     probed: ProbeInfo | None

@@ -15,6 +15,7 @@ from mnemos.recall.reasons import list_parts
 from mnemos.recall.trace import Recorder
 from mnemos.recall.validity import asks_for_past
 from mnemos.storage.base import Filters, Storage
+from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from mnemos.recall.recaller import Ranked
@@ -48,6 +49,7 @@ def explain_outcome(outcome: Outcome, trace: Recorder, probe: str | None) -> Exp
     return Explanation(
         _describe_question(scene),
         _count(outcome, trace, [hit.packed for hit in hits]),
+        count_tokens(outcome.answer.text),
         {stage: round(spent, 3) for stage, spent in trace.milliseconds.items()},
         tuple(hits),
         None if probe is None else find_fate(probe, outcome, trace, hits),

@@ -161,6 +161,8 @@ class Explanation:
 
     understood: Understood
     counts: StageCounts
+    tokens: int
+    """Of the packed text."""
     milliseconds: dict[str, float]
     """By stage, in their order."""
     hits: tuple[HitExplanation, ...]

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +15,6 @@ from mnemos.errors import Unavailable
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import is_terminal
-from mnemos.settings import Settings
-
-if TYPE_CHECKING:
-    from mnemos.faces.http.address import Address, Exposure
 
 PORT = 8765
 
@@ -43,10 +38,7 @@ def _where() -> list[click.Parameter]:
 def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
     """Serve the memory to an MCP client, which starts this command itself."""
     if address is not None:
-        _check_server()
-        from mnemos.faces.http.address import Address
-
-        _serve(chosen, Address.parse(address), tools)
+        _serve(chosen, address, tools)
         return
     if is_terminal(sys.stdin):
         click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
@@ -61,43 +53,27 @@ def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
 @click.option("--mcp", "wants_mcp", is_flag=True, help="Also serve MCP clients, at /mcp.")
 @click.option("--ui", "wants_page", is_flag=True, help="Also serve the page for a browser.")
 @_tools
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
 @click.option(
     "--allowed-host",
     multiple=True,
     metavar="HOST",
-    help="Also answer requests for this host, such as memory.example.com.",
-)
-@click.option("--tls-cert", "certificate", metavar="FILE", help="Certificate chain, for HTTPS.")
-@click.option("--tls-key", "key", metavar="FILE", help="Key of the certificate.")
-@click.option("--behind-proxy", is_flag=True, help="A proxy encrypts, and only it reaches the server.")
-@click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."
+    help="Also answer requests for this host, such as memory.example.com: a proxy's.",
 )
 @click.pass_obj
 def serve(
     chosen: Chosen,
-    /,
     tools: str,
     host: str,
     port: int,
-    workers: int,
+    allowed_host: tuple[str, ...],
     wants_mcp: bool,  # noqa: FBT001
     wants_page: bool,  # noqa: FBT001
-    allowed_host: tuple[str, ...],
-    **exposed: Any,
 ) -> None:
-    """Serve the memory over HTTP, every operation at /v1/NAME."""
-    _check_server()
-    from mnemos.faces.http.address import Address, Exposure
-
-    exposure = Exposure(allowed_host, **exposed)
-    exposure.check_files()
-    address = Address.parse(f"[{host}]:{port}", public=True)
-    exposure.check_address(address, Settings.load(chosen.home, space=chosen.space))
+    """Serve the memory over HTTP on this machine, every operation at /v1/NAME."""
     show = _print_link if wants_page else None
-    _serve(chosen, address, tools if wants_mcp else None, exposure, show, workers=workers)
+    _serve(chosen, f"[{host}]:{port}", tools if wants_mcp else None, allowed_host, show)
 
 
 @click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
@@ -107,9 +83,9 @@ def serve(
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
     """Look at the memory in a browser: ask it, see why, correct and forget."""
     _check_server()
-    from mnemos.faces.http.address import Address
     from mnemos.faces.http.launch import make_link
     from mnemos.faces.http.running import find_running
+    from mnemos.settings import Settings
 
     show = _print_link if is_quiet else _open_link
     settings = Settings.load(chosen.home, space=chosen.space)
@@ -117,8 +93,7 @@ def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT00
     if running is not None:
         show(make_link(settings, running))
         return
-    address = Address("127.0.0.1", PORT if port is None else port)
-    _serve(chosen, address, None, show=show, or_any=port is None)
+    _serve(chosen, f"127.0.0.1:{PORT if port is None else port}", None, show=show, or_any=port is None)
 
 
 def _print_link(link: str) -> None:
@@ -139,13 +114,12 @@ def _open_link(link: str) -> None:
 
 def _serve(
     chosen: Chosen,
-    address: Address,
+    address: str,
     tools: str | None,
-    exposure: Exposure | None = None,
+    allowed_hosts: tuple[str, ...] = (),
     show: Callable[[str], None] | None = None,
     *,
     or_any: bool = False,
-    workers: int = 1,
 ) -> None:
     """Serve at an address; with ``or_any`` at another port if this one is taken."""
     if tools is not None:
@@ -153,19 +127,18 @@ def _serve(
     else:
         _check_server()
     from mnemos.faces.http import launch
-    from mnemos.faces.http.address import Exposure
+    from mnemos.faces.http.address import Address
 
+    asked = Address.parse(address)
     try:
-        taken = address.listen()
+        taken = asked.listen()
     except Unavailable:
         if not or_any:
             raise
-        taken = replace(address, port=0).listen()
+        taken = replace(asked, port=0).listen()
     # Clients work elsewhere.
     with taken as listening, chosen.memory(is_local=False) as memory:
-        launch.serve(
-            memory, listening, tools=tools, exposure=exposure or Exposure(), show=show, workers=workers
-        )
+        launch.serve(memory, listening, tools=tools, allowed_hosts=allowed_hosts, show=show)
 
 
 def _check_server() -> None:

@@ -4,7 +4,13 @@ import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./v
 
 /** Pages: address, name, key after g, an operation that it can't do without. */
 export const PAGES = [
-  ["overview", "Overview", "o", "stats"],
+  ["overview", "Overview", "o", "overview"],
+  ["recall", "Recall", "r", "recall"],
+  ["sessions", "Conversations", "c", "sessions_list"],
+  ["facts", "Facts", "f", "facts_list"],
+  ["notebook", "Notebook", "n", "notebook_show"],
+  ["live", "Live", "l", "changes"],
+  ["log", "Log", "a", "log"],
 ];
 const offered = () => PAGES.filter(([, , , needs]) => !needs || can(needs));
 
@@ -112,7 +118,11 @@ function useKeys(open) {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
       if (isTyping(target)) {
-        if (key === "Escape") target.blur();
+        if (key === "Escape") {
+          // A search field would be emptied.
+          event.preventDefault();
+          target.blur();
+        }
         return;
       }
       const after = performance.now() - waiting.current < 1500;
@@ -137,14 +147,13 @@ function useKeys(open) {
   }, []);
 }
 
-function Ask({ address }) {
+function Ask() {
   const [text, set] = useState("");
-  useEffect(() => set(address.page === "recall" ? (address.params.q ?? "") : ""), [address.page, address.params.q]);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim()) go("recall", "", { ...(address.page === "recall" ? address.params : {}), q: text.trim() });
+    if (text.trim()) go("recall", "", { q: text.trim() });
   };
-  return html`<form class="ask" role="search" onSubmit=${submit}>
+  return html`<form class="ask" role="search" aria-label="ask" onSubmit=${submit}>
     <input id="ask" type="search" aria-label="Ask the memory" placeholder="Ask the memory…   /" autocomplete="off" value=${text} onInput=${(e) => set(e.target.value)} />
   </form>`;
 }
@@ -187,8 +196,8 @@ function App() {
       <button class="quiet menu" aria-label="menu" aria-expanded=${isNavOpen} onClick=${() => showNav(!isNavOpen)}>☰</button>
       <a class="brand" href=${to("overview")}>Mnemos</a>
       <button class="quiet space" title="space" onClick=${() => open("Spaces")}><span class="unseen">space: </span>${rights.space} ▾</button>
-      <${Ask} address=${address} />
-      <button class="quiet wide-only" aria-label="command palette" onClick=${() => open("Palette")}><kbd>${/Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd></button>
+      ${address.page === "recall" ? html`<span class="grow"></span>` : html`<${Ask} />`}
+      <button class="quiet wide-only" title="command palette" onClick=${() => open("Palette")}><kbd>${/Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd><span class="unseen"> command palette</span></button>
       <${Theme} />
     </header>
     ${state.isDown && html`<p class="down" role="alert">The server does not answer. Start it with <code>mnemos ui</code>; the page goes on by itself.</p>`}

@@ -140,6 +140,13 @@ export function Confirm({ title, name, args, word = "", note, verb = "Delete", d
   </${Dialog}>`;
 }
 
+/** A text field that is committed when it is left or with Enter. */
+export function Field({ value = "", commit, ...rest }) {
+  const [text, type] = useState(value);
+  useEffect(() => type(value), [value]);
+  return html`<input ...${rest} value=${text} onInput=${(e) => type(e.target.value)} onChange=${(e) => commit(e.target.value)} />`;
+}
+
 /** A value that follows typing after a pause. */
 export function usePause(value, ms = 250) {
   const [settled, set] = useState(value);

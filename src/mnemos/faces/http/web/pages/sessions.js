@@ -1,0 +1,233 @@
+// Conversations: the list, and a reader that takes 100,000 messages.
+import { act, call, can, go, revise, to, useCall } from "../core.js";
+import { Overview as Map, Store, VirtualList } from "../reader.js";
+import { Confirm, Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, num, plural, visible } from "../ui.js";
+import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+
+const PAGE = 50;
+
+function Snippet({ text }) {
+  const parts = String(text).replace(/\s+/g, " ").split(/>>>|<<</);
+  return html`<bdi>${parts.map((part, at) => (at % 2 ? html`<mark>${visible(part)}</mark>` : visible(part)))}</bdi>`;
+}
+
+function Found({ params }) {
+  const { q, source, since, until } = params;
+  const found = useCall("sessions_search", { query: q, limit: 50, ...(source && { source }), ...(since && { since }), ...(until && { until }) });
+  return html`<${Loaded} of=${found}>${(data) =>
+    data.hits.length === 0
+      ? html`<${Empty} title="No message has these words">Word forms and accents don't matter. Quote a phrase, or use OR and -word.<//>`
+      : html`<p class="muted">${plural(data.hits.length, "message")}${data.partial ? " with most of the words" : ""}</p>
+        <ul class="list found">${data.hits.map((hit) => html`<li key=${hit.id} data-row tabindex="-1"><span class="grow"><a data-key="open" href=${to("sessions", `${hit.session_id}@${hit.id}`, { q })}><b><${Line} text=${hit.title || hit.session_id} most=${70} /></b></a><br /><${Snippet} text=${hit.snippet} /></span>
+          <span class="muted number"><${Line} text=${hit.source} most=${20} /><br /><${Time} at=${hit.timestamp} /></span></li>`)}</ul>`}<//>`;
+}
+
+function Listed({ params, set }) {
+  const offset = Number(params.offset ?? 0);
+  const { source, since, until } = params;
+  const [chosen, choose] = useState([]);
+  const [doomed, doom] = useState(null);
+  const found = useCall("sessions_list", { limit: PAGE, offset, ...(source && { source }), ...(since && { since }), ...(until && { until }), ...(params.archived && { archived: true }) });
+  const toggle = (id) => choose((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
+  const gone = doomed?.length === 1 ? { session: doomed[0] } : { sessions: doomed };
+  const remove = () => act("sessions_delete", gone).then(() => choose([]));
+  return html`<${Loaded} of=${found}>${(data) =>
+    data.total === 0
+      ? html`<${Empty} title="No conversations">${source || since || until ? "None fits the filter." : html`Import those on this machine with <code>mnemos import</code>, or let a program record its own with <code>mnemos connect</code>.`}<//>`
+      : html`${chosen.length > 0 && html`<div class="tools chosen" role="status"><b>${plural(chosen.length, "conversation")}</b>
+            ${can("sessions_delete") && html`<button data-key="#" onClick=${() => doom(chosen)}>Delete <kbd>#</kbd></button>`}<button class="quiet" onClick=${() => choose([])}>none</button></div>`}
+        <table class="sessions"><thead><tr>${can("sessions_delete") && html`<th><span class="unseen">select</span></th>`}<th>title</th><th class="wide-only">source</th><th class="number">messages</th><th class="number">begun</th></tr></thead>
+        <tbody>${data.sessions.map((one) => html`<tr key=${one.id} data-row tabindex="-1">
+          ${can("sessions_delete") && html`<td><input type="checkbox" data-key="x" aria-label="select ${one.title || one.id}" checked=${chosen.includes(one.id)} onChange=${() => toggle(one.id)} /></td>`}
+          <td><a data-key="open" href=${to("sessions", one.id)}><${Line} text=${one.title || one.id} most=${90} /></a> ${one.parent_session_id && html`<span class="tag" title="continues another conversation">continued</span>`} ${one.archived && html`<span class="tag">archived</span>`}</td>
+          <td class="muted wide-only"><${Line} text=${one.source} most=${24} /></td><td class="number">${num(one.message_count)}</td><td class="number muted"><${Time} at=${one.started_at} /></td></tr>`)}</tbody></table>
+        <div class="tools pager"><button data-key="[" disabled=${offset === 0} onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Newer</button>
+          <span class="muted number">${num(offset + 1)} to ${num(offset + data.sessions.length)} of ${num(data.total)}</span>
+          <button data-key="]" disabled=${offset + PAGE >= data.total} onClick=${() => set({ offset: offset + PAGE })}>Older</button></div>
+        ${doomed && html`<${Confirm} title="Delete ${plural(doomed.length, "conversation")}" name="sessions_delete" args=${gone} note="This can be undone." close=${() => doom(null)} done=${remove} />`}`}<//>`;
+}
+
+function List({ params }) {
+  const set = (change) => revise("sessions", "", { ...params, offset: "", ...change });
+  return html`<div class="tools"><h1>Conversations</h1>
+      <form class="tools end filters" role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
+        <${Field} type="search" aria-label="words in messages" placeholder="words in messages" value=${params.q} commit=${(value) => set({ q: value })} />
+        <${Field} class="short" aria-label="source" placeholder="source" value=${params.source} commit=${(value) => set({ source: value })} />
+        <${Field} class="short" aria-label="since" placeholder="since" value=${params.since} commit=${(value) => set({ since: value })} />
+        <${Field} class="short" aria-label="until" placeholder="until" value=${params.until} commit=${(value) => set({ until: value })} />
+        <label><input type="checkbox" checked=${!!params.archived} onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived</label>
+      </form></div>
+    ${params.q ? html`<${Found} params=${params} />` : html`<${Listed} key=${JSON.stringify(params)} params=${params} set=${set} />`}`;
+}
+
+const FOLD = 600;
+const lines = (text) => text.split("\n").length;
+
+function Calls({ calls }) {
+  const [isOpen, open] = useState(false);
+  const list = typeof calls === "string" ? JSON.parse(calls) : calls;
+  const named = list.map((one) => one.function?.name ?? one.name ?? "call");
+  return html`<div class="calls"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "▾" : "▸"} ${plural(list.length, "call")}: <${Line} text=${named.join(", ")} most=${80} /></button>
+    ${isOpen && list.map((one, at) => html`<pre key=${at} tabindex="0"><b><${Line} text=${named[at]} /></b> <${Stored} text=${one.function?.arguments ?? JSON.stringify(one.arguments ?? one.input ?? one, null, 1)} isCode /></pre>`)}</div>`;
+}
+
+const asText = (content) => (content == null ? "" : typeof content === "string" ? content : JSON.stringify(content, null, 1));
+
+/** Draws a message again only if something about it changed: a list that scrolls draws 60 times a second. */
+class Kept extends Component {
+  shouldComponentUpdate(next) {
+    return ["number", "message", "isHere"].some((key) => this.props[key] !== next[key]) || (!next.message && next.height !== this.props.height);
+  }
+  render(props) {
+    return html`<${Message} ...${props} />`;
+  }
+}
+
+function Message({ number, message, height, isHere, forget }) {
+  const [isOpen, open] = useState(false);
+  if (!message) return html`<article class="message coming" data-number=${number} style=${{ height: `${height}px` }}><header class="muted"><span class="number">${num(number + 1)}</span></header></article>`;
+  const text = asText(message.content);
+  const isFolded = message.role === "tool" && text.length > FOLD && !isOpen;
+  return html`<article class="message ${message.role} ${isHere ? "here" : ""}" data-number=${number} data-row tabindex="-1" aria-label="message ${number + 1}, ${message.role}">
+    <header><a class="number muted" title="link to this message" href=${to("sessions", `${message.session_id}@${message.id}`)}>${num(number + 1)}</a> <b><${Line} text=${message.role} most=${20} /></b> ${message.tool_name && html`<code><${Line} text=${message.tool_name} most=${60} /></code>`}
+      <span class="muted end"><${Time} at=${message.timestamp} /></span>
+      ${can("forget") && html`<button class="plain muted" data-key="#" aria-label="forget message ${number + 1}" onClick=${() => forget(message)}>forget</button>`}</header>
+    ${isFolded ? html`<${Stored} text=${text.slice(0, 200)} isCode /><button class="plain" onClick=${() => open(true)}>▸ ${plural(lines(text), "line")}, ${bytes(text.length)}</button>` : html`<${Stored} text=${text} isCode=${message.role === "tool"} />`}
+    ${message.tool_calls?.length > 0 && html`<${Calls} calls=${message.tool_calls} />`}
+    ${message.metadata && Object.keys(message.metadata).length > 0 && html`<details class="muted"><summary>metadata</summary><${Stored} text=${JSON.stringify(message.metadata)} isCode /></details>`}
+  </article>`;
+}
+
+/** Columns of an outline with ids added up and a guess of each height. */
+function unfold(outline, width) {
+  const perLine = Math.max(30, Math.min(80, (width - 48) / 7.2));
+  let id = 0;
+  const ids = outline.steps.map((step) => (id += step));
+  const roles = outline.roles.map((role) => outline.role_names[role]);
+  const heights = outline.sizes.map((size, at) => 53 + 20 * Math.ceil((roles[at] === "tool" ? Math.min(size, 240) : Math.min(size, 4000)) / perLine || 1));
+  return { ids, roles, heights, days: outline.days };
+}
+
+function findNumber(ids, id) {
+  let low = 0;
+  let high = ids.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle] < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Draw a component again when other messages come into sight, and nothing but it. */
+function useView(view) {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const one = () => draw((n) => n + 1);
+    view.told.add(one);
+    return () => view.told.delete(one);
+  }, []);
+}
+
+function Place({ view, outline }) {
+  useView(view);
+  const today = outline.days.findLast((one) => one.position <= view.from)?.date;
+  return html`<span class="muted end number">${today ? `${today} · ` : ""}${num(view.from + 1)} of ${num(outline.ids.length)}</span>`;
+}
+
+function Side({ view, outline, hits, jump }) {
+  useView(view);
+  return view.until - view.from + 1 < outline.ids.length && html`<${Map} roles=${outline.roles} hits=${hits} from=${view.from} until=${view.until} jump=${jump} />`;
+}
+
+function Reader({ id, at, params, info }) {
+  const frame = useRef();
+  const [outline, set] = useState(null);
+  const [error, fail] = useState(null);
+  const view = useRef({ from: 0, until: 0, told: new Set() }).current;
+  const [place, put] = useState(null);
+  const [, draw] = useState(0);
+  const [doomed, doom] = useState(null);
+  const [hit, pick] = useState(-1);
+  const search = useCall("sessions_search", { query: params.q, session: [id], limit: 200, sort: "oldest" }, { skip: !params.q });
+  const load = () => call("sessions_outline", { session: id }).then((found) => set(unfold(found, frame.current?.clientWidth ?? 800)), fail);
+  useEffect(() => {
+    load();
+    window.addEventListener("mnemos:changed", load);
+    return () => window.removeEventListener("mnemos:changed", load);
+  }, [id]);
+  const store = useMemo(() => new Store((from, limit) => call("sessions_messages", { session: id, at: from, limit }).then((found) => found.messages), () => draw((n) => n + 1)), [id, outline]);
+  const jump = (index, offset = 0) => put({ index, offset });
+  useEffect(() => {
+    if (outline && at) jump(findNumber(outline.ids, Number(at)), -8);
+  }, [outline, at]);
+  const hits = useMemo(() => (outline ? (search.data?.hits ?? []).map((one) => findNumber(outline.ids, one.id)).sort((a, b) => a - b) : []), [search.data, outline]);
+  const step = (by) => {
+    const next = hit < 0 ? (by > 0 ? hits.findIndex((one) => one >= view.from) : hits.findLastIndex((one) => one < view.from)) : hit + by;
+    const which = Math.max(0, Math.min(hits.length - 1, next));
+    pick(which);
+    jump(hits[which], -8);
+  };
+  const moved = (from, until) => {
+    if (from === view.from && until === view.until) return;
+    Object.assign(view, { from, until });
+    for (const one of view.told) one();
+  };
+  if (error) return html`<${Problem} error=${error} />`;
+  return html`<div class="tools reading" ref=${frame}>
+      <form role="search" aria-label="in this conversation" onSubmit=${(e) => e.preventDefault()}><${Field} class="long" type="search" aria-label="words in this conversation" placeholder="words in this conversation" value=${params.q} commit=${(q) => (pick(-1), revise("sessions", at ? `${id}@${at}` : id, { q }))} /></form>
+      ${params.q && html`<span class="muted" role="status">${hits.length ? `${hit < 0 ? plural(hits.length, "hit") : `${num(hit + 1)} of ${num(hits.length)}`}` : "no hit"}</span>
+        <button class="quiet" data-key="[" disabled=${!hits.length} onClick=${() => step(-1)}>previous <kbd>[</kbd></button><button class="quiet" data-key="]" disabled=${!hits.length} onClick=${() => step(1)}>next <kbd>]</kbd></button>`}
+      ${outline && html`<${Place} view=${view} outline=${outline} />`}</div>
+    ${outline && outline.ids.length === 0 && html`<${Empty} title="No messages">Nothing was said in this conversation.<//>`}
+    ${!outline && html`<div class="waiting" aria-busy="true"></div>`}
+    ${outline && outline.ids.length > 0 && html`<div class="conversation">
+      <${VirtualList} heights=${outline.heights} store=${store} place=${place} label="messages" moved=${moved}
+        row=${(number, message, height) => html`<${Kept} key=${number} number=${number} message=${message} height=${height} isHere=${outline.ids[number] === Number(at)} forget=${doom} />`} />
+      <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}
+    ${doomed && html`<${Confirm} title="Forget this message" name="forget" args=${{ ref: `message:${doomed.id}` }} word="forget" verb="Forget" note="It is erased from the database, its index and its vectors. This can't be undone." close=${() => doom(null)}
+      done=${() => act("forget", { ref: `message:${doomed.id}` }, { canUndo: false })} />`}`;
+}
+
+function Title({ one }) {
+  const [text, type] = useState(null);
+  const save = (event) => {
+    event.preventDefault();
+    act("sessions_title", { session: one.id, title: text }).then(() => type(null));
+  };
+  if (text == null)
+    return html`<h1><${Line} text=${one.title || one.id} most=${90} /></h1>${can("sessions_title") && html`<button class="quiet" data-key="e" onClick=${() => type(one.title ?? "")}>rename <kbd>e</kbd></button>`}`;
+  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" autofocus value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} /><button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
+}
+
+function Conversation({ id, at, params }) {
+  const shown = useCall("sessions_show", { session: id, tail: 1 });
+  const lineage = useCall("sessions_lineage", { session: id });
+  const [doomed, doom] = useState(false);
+  return html`<${Loaded} of=${shown}>${({ session: one }) => html`
+    <a class="back" data-key="back" href=${to("sessions")}>‹ Conversations</a>
+    <div class="tools head"><${Title} key=${one.id} one=${one} />
+      <span class="end does">${can("sessions_archive") && html`<button class="quiet" onClick=${() => act(one.archived ? "sessions_unarchive" : "sessions_archive", { session: one.id })}>${one.archived ? "unarchive" : "archive"}</button>`}
+      ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}</span></div>
+    <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> · ${one.model && html`<${Line} text=${one.model} most=${40} /> · `}<${Time} at=${one.started_at} /> · ${plural(one.message_count, "message")}${one.project ? html` · <${Line} text=${one.project} most=${60} />` : ""}
+      ${lineage.data?.shown.length > 1 && html` · continues: ${lineage.data.shown.map((other, number) => html`${number > 0 && " → "}${other.id === one.id ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>` : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`}</p>
+    <${Reader} key=${one.id} id=${one.id} at=${at} params=${params} info=${one} />
+    ${doomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }} note="This can be undone." close=${() => doom(false)} done=${() => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"))} />`}`}<//>`;
+}
+
+/** The address names only a message: look for its conversation. */
+function Lost({ at }) {
+  const [error, fail] = useState(null);
+  useEffect(() => {
+    call("show", { id: `message:${at}`, around: 0 }).then((found) => revise("sessions", `${found.session.session.id}@${at}`), fail);
+  }, [at]);
+  return error ? html`<${Problem} error=${error} />` : html`<div class="waiting" aria-busy="true"></div>`;
+}
+
+export default function Conversations({ rest, params }) {
+  const cut = rest.lastIndexOf("@");
+  const id = cut < 0 ? rest : rest.slice(0, cut);
+  const at = cut < 0 ? "" : rest.slice(cut + 1);
+  if (!rest) return html`<${List} params=${params} />`;
+  return id ? html`<${Conversation} id=${id} at=${at} params=${params} />` : html`<${Lost} at=${at} />`;
+}

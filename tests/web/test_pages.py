@@ -1,0 +1,109 @@
+"""Every page in both colours and widths: no violation of axe, no error, no request to another host."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import AXE, ROOT, Open, Seen, Server
+
+WEB = ROOT / "src/mnemos/faces/http/web"
+ADDRESSES = (
+    "overview",
+    "recall?q=when did we move the database",
+    "recall",
+    "sessions",
+    "sessions?q=mails",
+    "sessions/slot-bug",
+    "facts",
+    "facts/srv.prod",
+    "facts?as_of=2020-01-01",
+    "notebook",
+    "live",
+    "log",
+    "nowhere",
+)
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def find_violations(seen: Seen) -> list[str]:
+    if not seen.page.evaluate("typeof axe === 'object'"):
+        # The policy of the page does not hinder what a debugger evaluates.
+        seen.page.evaluate(AXE.read_text())
+    found: dict[str, Any] = seen.page.evaluate(
+        "async rules => await axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
+    )
+    return [
+        f"{one['id']}: {node['target']} {node['failureSummary'][:200]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_pages_have_no_violation_of_axe_and_no_error(
+    server: Server, open_page: Open, dark: bool, width: int
+) -> None:
+    seen = open_page(server, dark=dark, width=width)
+    found = []
+    for address in ADDRESSES:
+        seen.visit(address)
+        found += [f"{address}: {one}" for one in find_violations(seen)]
+        if seen.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append(f"{address}: wider than the window")
+    assert found == []
+    assert seen.errors == []
+    assert seen.hosts == {server.url.split("/")[2]}
+    assert seen.page.context.cookies() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_overlays_have_no_violation_of_axe(server: Server, open_page: Open, dark: bool) -> None:
+    seen = open_page(server, dark=dark)
+    for keys in (["?"], ["Control+k"]):
+        seen.keys(*keys)
+        seen.page.wait_for_selector("dialog[open]")
+        assert find_violations(seen) == []
+        seen.keys("Escape")
+        seen.page.wait_for_selector("dialog[open]", state="detached")
+
+
+def size(*files: Path) -> int:
+    return sum(len(gzip.compress(file.read_bytes(), 9, mtime=0)) for file in files)
+
+
+def test_page_stays_small(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    loaded = seen.page.evaluate(
+        "performance.getEntriesByType('resource').map(one => new URL(one.name).pathname)"
+    )
+    first = {WEB / path.removeprefix("/page/") for path in loaded if path.endswith(".js")}
+    assert WEB / "app.js" in first
+    assert size(*first) <= 20_000
+    # All modules together, as one archive of them would be sent.
+    assert len(gzip.compress(b"".join(file.read_bytes() for file in sorted(WEB.rglob("*.js"))), 9)) <= 45_000
+    assert size(*WEB.rglob("*.css")) <= 10_000
+    assert sum(file.stat().st_size for file in WEB.rglob("*") if file.is_file()) <= 250_000
+
+
+FORBIDDEN = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|\beval\(|new Function"
+    r"|srcdoc|createPolicy|localStorage\.setItem\((?!\"theme\")|document\.cookie|https?://(?!\$)"
+)
+
+
+def test_no_module_makes_html_from_text() -> None:
+    for file in WEB.rglob("*.js"):
+        if file.parent.name == "vendor":
+            continue
+        text = file.read_text()
+        assert FORBIDDEN.findall(text) == [], file
+        # Addresses are made by one function, which begins them with #/.
+        made = set(re.findall(r"\bhref=(\$\{\w+|\"[^\"]*\")", text))
+        assert made <= {"${to", "${placeOf", '"#main"'}, file
+        assert not re.search(r"\b(src|action|formaction|style)=\$\{(?!\{)", text), file
