@@ -68,6 +68,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "notebook_show": {},
     "notebook_add": {"content": "Prefers short answers", "target": "user"},
     "notebook_edit": {"target": "memory", "text": "One note\n§\nAnother note"},
+    "notebook_versions": {"target": "memory", "limit": 3},
     "notebook_undo": {},
     "templates_list": {"type": "file", "tags": ["bakery", "cake"]},
     "templates_show": {"name": "read-slots"},

@@ -42,7 +42,7 @@ METHODS: dict[str, dict[str, str]] = {
         LONG: "import_hermes",
     },
     "notebook": {
-        READS: "block copies entries limit passages removed render signature snapshot use",
+        READS: "block copies entries limit passages removed render signature snapshot use versions",
         WRITES: "add begin_turn change exchange forget log_manual_edits refresh remove replace shrink sync "
         "undo write",
     },

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.inputs import whole
 from mnemos.language.threats.guard import admit, was_allowed
 from mnemos.notebook import note_changes
 from mnemos.notebook.note_block import Page, find_orders, render_blocks, render_entry, reveal_entry
@@ -20,7 +21,17 @@ from mnemos.notebook.note_changes import (
     check_operations,
 )
 from mnemos.notebook.note_files import Shelf
-from mnemos.notebook.notes import SEPARATOR, Book, Use, join_entries, parse_book, parse_entries
+from mnemos.notebook.notes import (
+    SEPARATOR,
+    Book,
+    Use,
+    Version,
+    join_entries,
+    merge_entries,
+    name_version,
+    parse_book,
+    parse_entries,
+)
 from mnemos.settings import Settings
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Reads, Storage, Writes
@@ -97,8 +108,12 @@ class Notebook:
         self._failures = 0
         return use
 
-    def write(self, target: str, text: str, *, allow: bool = False) -> Use:
-        """Replace a whole file, as a person who edited it does, with the checks of a change."""
+    def write(self, target: str, text: str, *, allow: bool = False, base: str | None = None) -> Use:
+        """Replace a whole file, as a person who edited it does, with the checks of a change.
+
+        ``base``: the version that was edited. Later changes of others are kept. A version that is
+        unknown raises Refused.
+        """
         self._check_writable()
         book = self._open_book(target)
         if not isinstance(text, str):
@@ -106,7 +121,16 @@ class Notebook:
         entries = list(dict.fromkeys(parse_entries(text)))
         check_limit([], entries, book, self.limit(book))
         self._admit([check_change("add", entry, None).content for entry in entries], allow=allow)
-        return self._apply(book, lambda _: join_entries(entries))
+        edited = None if base is None else self._find_version(book, base)
+
+        def change_text(now: str) -> str:
+            if edited is None:
+                return join_entries(entries)
+            merged = merge_entries(entries, edited, parse_entries(now))
+            check_limit([], merged, book, self.limit(book))
+            return join_entries(merged)
+
+        return self._apply(book, change_text)
 
     def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
         """Shorten or remove one entry, also in a file that is over its limit."""
@@ -203,6 +227,41 @@ class Notebook:
                 found.setdefault(entry, row.at)
         there = set(self.entries(book))
         return {entry: at for entry, at in found.items() if entry not in there}
+
+    def versions(self, target: str = Book.MEMORY, limit: int = 50) -> list[Version]:
+        """Return the states of a file that the log has, newest first; the first is the current one.
+
+        Texts that were forgotten are left out.
+        """
+        book = parse_book(target)
+        current = self.entries(book)
+        found = [Version(name_version(current), tuple(current))]
+        rows = self._storage.read(lambda tx: tx.audit.on(note_changes.ref(book), whole("limit", limit)))
+        for row in rows:
+            if row.after is None:
+                continue
+            entries = parse_entries(row.after)
+            made = Version(name_version(entries), tuple(entries), row.at, row.actor, row.id)
+            # Until it is logged, a manual edit is newer than the newest entry.
+            if len(found) == 1 and found[0].name == made.name and found[0].entry is None:
+                found[0] = made
+            else:
+                found.append(made)
+        return found[:limit]
+
+    def _find_version(self, book: Book, name: str) -> list[str]:
+        """Return the entries of a version; one that is not there raises Refused."""
+        current = self.entries(book)
+        if name_version(current) == name:
+            return current
+        for row in self._storage.read(lambda tx: tx.audit.on(note_changes.ref(book), _MOST_VERSIONS)):
+            for text in (row.after, row.before):
+                if text is not None and name_version(parse_entries(text)) == name:
+                    return parse_entries(text)
+        raise Refused(
+            f"{book.filename} has no version {name!r}, so nothing was changed. Read the file again, and "
+            "pass the version that it has."
+        )
 
     def use(self, target: str = Book.MEMORY) -> Use:
         book = parse_book(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -51,6 +52,19 @@ class Use:
         return f"{self.book.filename} is {self.percent}% full: shorten or remove entries soon"
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A state of a file."""
+
+    name: str
+    entries: tuple[str, ...]
+    at: float | None = None
+    """When it became so; None if that was by hand and is not logged yet."""
+    actor: str = ""
+    entry: int | None = None
+    """The entry of the log."""
+
+
 def parse_book(name: str) -> Book:
     try:
         return Book(name.lower() if isinstance(name, str) else name)
@@ -76,6 +90,20 @@ def parse_entries(text: str) -> list[str]:
             entries[-1].append(line)
     stripped = ("\n".join(lines).strip() for lines in entries)
     return [entry for entry in stripped if entry]
+
+
+def merge_entries(edited: list[str], before: list[str], now: list[str]) -> list[str]:
+    """Merge an edited list with what others did to it since it was as ``before``: additions of both are kept.
+
+    An entry that one side removed and the other left alone is removed.
+    """
+    kept = [entry for entry in edited if entry in now or entry not in before]
+    return list(dict.fromkeys([*kept, *(entry for entry in now if entry not in before)]))
+
+
+def name_version(entries: list[str]) -> str:
+    """Return a short name for a state of a file: the same for the same entries."""
+    return hashlib.sha256(join_entries(entries).encode()).hexdigest()[:12]
 
 
 def join_entries(entries: list[str]) -> str:

@@ -65,6 +65,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("notebook_show", "notebook show", "notebook:ShowNotes", "notebook"),
     _entry("notebook_add", "notebook add", "notebook:AddNote", "notebook"),
     _entry("notebook_edit", "notebook edit", "notebook:RewriteNotes", "notebook"),
+    _entry("notebook_versions", "notebook versions", "notebook:ListVersions", "notebook"),
     _entry("notebook_undo", "notebook undo", "notebook:UndoNotes", "notebook"),
     _entry("sqlite_query", "workspace query", "workspace:QueryDatabase", "default", "workspace"),
     _entry("sqlite_schema", "workspace schema", "workspace:ShowSchema", "default", "workspace"),

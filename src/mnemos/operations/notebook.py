@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.notebook.notes import join_entries, parse_entries
-from mnemos.operations.arguments import Allow
+from mnemos.notebook.notes import join_entries, merge_entries, name_version, parse_entries
+from mnemos.operations.arguments import Allow, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
-from mnemos.operations.texts import plural
+from mnemos.operations.texts import plural, render_time
 from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class NotesEdited(Result, frozen=True, kw_only=True):
     percent: int
     warning: str
     changed: bool
+    version: str | UnsetType = UNSET
+    """The version that the file has now, after it was rewritten."""
+    merged: bool | UnsetType = UNSET
+    """True if others had changed the file since the version that was edited."""
 
     @classmethod
     def of(cls, use: Use, *, changed: bool) -> NotesEdited:
@@ -81,6 +86,8 @@ class NotesEdited(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         done = "Done." if self.changed else "Already noted; nothing was changed."
+        if self.merged:
+            done += " Merged with what others changed meanwhile."
         entries = plural(self.entries, "entry", "entries")
         use = f"{self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
         return join_items([f"{done} {use} {self.warning}"])
@@ -110,6 +117,7 @@ def _read_file(memory: Memory, name: str) -> NotesInfo:
         limit=limit,
         percent=use.percent,
         altered=entries != stored,
+        version=name_version(stored),
     )
 
 
@@ -123,6 +131,8 @@ class NotesInfo(Info, frozen=True, kw_only=True):
     percent: int
     altered: bool = False
     """True if an entry is not shown as it is stored: it has hidden characters, or is blocked."""
+    version: str | UnsetType = UNSET
+    """A name for this state of the file, to pass as the base of an edit."""
     unread: str | UnsetType = UNSET
 
 
@@ -174,14 +184,22 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
 
     target: Target
     text: Annotated[str | None, Meta(description="New text of the whole file")] = None
+    base: Annotated[
+        str | None, Meta(description="Version that was edited: later changes of others are kept")
+    ] = None
     allow: Allow = False
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.text is None or not self.text.strip():
             raise InvalidInput("text is empty. Pass the new text of the whole file, or remove its entries.")
         before = memory.notebook.entries(self.target)
-        use = memory.notebook.write(self.target, self.text, allow=self.allow)
-        return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
+        use = memory.notebook.write(self.target, self.text, allow=self.allow, base=self.base)
+        now = memory.notebook.entries(self.target)
+        return replace(
+            NotesEdited.of(use, changed=before != now),
+            version=name_version(now),
+            merged=UNSET if self.base is None else name_version(before) != self.base,
+        )
 
     def draft(self, memory: Memory) -> str:
         return join_entries(memory.notebook.entries(self.target)) + "\n"
@@ -189,9 +207,64 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     def merge_draft(self, text: str, draft: str, now: str) -> str:
         if now == draft or not text.strip():
             return text
-        before, after = parse_entries(draft), parse_entries(now)
-        kept = [entry for entry in parse_entries(text) if entry in after or entry not in before]
-        return join_entries([*kept, *(entry for entry in after if entry not in before)])
+        return join_entries(merge_entries(parse_entries(text), parse_entries(draft), parse_entries(now)))
+
+
+class ListVersions(Operation, frozen=True, kw_only=True):
+    """List the versions of a notebook file, newest first, with their entries."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="List versions of the notebook",
+        read_only=True,
+        positional=("target",),
+        example="memory --limit 5",
+    )
+
+    target: Target = "memory"
+    limit: Annotated[int, up_to(1000)] = 50
+
+    def run(self, memory: Memory) -> NoteVersions:
+        found = memory.notebook.versions(self.target, self.limit)
+        return NoteVersions(
+            target=self.target,
+            versions=[
+                NoteVersion(
+                    version=one.name,
+                    entries=memory.notebook.render(list(one.entries)),
+                    text=join_entries(list(one.entries)),
+                    at=one.at,
+                    actor=one.actor,
+                    entry=one.entry,
+                )
+                for one in found
+            ],
+        )
+
+
+class NoteVersion(Info, frozen=True, kw_only=True):
+    version: str
+    entries: list[str]
+    text: str
+    """The whole file, to be passed to an edit that brings it back."""
+    at: float | None
+    """None for an edit by hand that is not logged yet."""
+    actor: str
+    entry: int | None
+    """Entry of the log."""
+
+
+class NoteVersions(Result, frozen=True, kw_only=True):
+    target: str
+    versions: list[NoteVersion]
+    """The first is the current one."""
+
+    def as_text(self) -> str:
+        lines = []
+        for one in self.versions:
+            when = f"{render_time(one.at)}  {one.actor}" if one.at is not None else "not logged yet"
+            lines.append(f"{one.version}  {when}  {plural(len(one.entries), 'entry', 'entries')}")
+            lines += [f"  - {entry}" for entry in one.entries]
+        return join_items(lines)
 
 
 class UndoNotes(Operation, frozen=True, kw_only=True):

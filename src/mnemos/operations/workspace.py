@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
-from mnemos.operations.arguments import User
+from mnemos.errors import InvalidInput
+from mnemos.operations.arguments import User, leave_unlisted
 from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size
 from mnemos.progress import Progress, part_of
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import indent_lines, join_items
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
 
@@ -47,9 +50,15 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     max_rows: Annotated[int, Meta(ge=1, le=1000, description="Maximum number of rows to show")] = limits.ROWS
     offset: Annotated[int, Meta(ge=0, description="Number of rows to skip")] = 0
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
+    read_only: Annotated[bool, leave_unlisted("Refuse every change")] = False
+    plan: Annotated[bool, leave_unlisted("Also show how SQLite runs it; for one statement")] = False
     user_id: User = None
 
+    def writes(self) -> bool:
+        return not self.read_only
+
     def run(self, memory: Memory) -> QueryAnswer:
+        plan = self._explain(memory) if self.plan else UNSET
         answer = memory.workspace.query(
             self.query,
             self.params,
@@ -60,9 +69,30 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
             timeout=self.timeout,
             max_bytes=limits.BYTES,
             max_cell=limits.CELL,
+            read_only=self.read_only,
             user_id=self.user_id,
         )
-        return QueryAnswer.of(table.fit(answer, limits.BYTES))
+        return replace(QueryAnswer.of(table.fit(answer, limits.BYTES)), plan=plan)
+
+    def _explain(self, memory: Memory) -> list[str]:
+        """Return the steps of the query, each indented below the one that it is part of."""
+        answer = memory.workspace.query(
+            f"EXPLAIN QUERY PLAN {self.query}",
+            # Any values do: nothing is run.
+            self.rows[0] if self.rows else self.params,
+            database=self.database,
+            timeout=self.timeout,
+            read_only=True,
+            user_id=self.user_id,
+        )
+        if len(answer.results) != 1:
+            raise InvalidInput("plan is for one statement. Run them one by one.")
+        depths: dict[Any, int] = {0: -1}
+        steps = []
+        for step, parent, _, detail in answer.rows:
+            depths[step] = depths.get(parent, -1) + 1
+            steps.append(f"{'  ' * depths[step]}{detail}")
+        return steps
 
 
 Cell = str | int | float | None
@@ -90,6 +120,8 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
     warnings: list[str]
     size_bytes: int
     elapsed_ms: float
+    plan: list[str] | UnsetType = UNSET
+    """The steps by which SQLite runs it, if they were asked for."""
 
     @classmethod
     def of(cls, answer: Answer) -> QueryAnswer:
@@ -123,9 +155,16 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
         return self._text(None)
 
     def _text(self, most_bytes: int | None) -> str:
-        return table.render(
+        text = table.render(
             self.statements(), next_offset=self.next_offset, warnings=self.warnings, most_bytes=most_bytes
         )
+        return "\n".join((text, *self.render_plan()))
+
+    def render_plan(self) -> Iterator[str]:
+        """Yield the steps of the query, if they were asked for."""
+        if self.plan:
+            yield "Plan:"
+            yield from map(indent_lines, self.plan)
 
     def statements(self) -> list[StatementResult]:
         """Return the results as the workspace gave them."""

@@ -108,7 +108,7 @@ class Workspace:
             "query",
             Answer,
             timeout,
-            database=self._prepare(database),
+            database=self._prepare(database, read_only=read_only),
             sql=arguments.check_text("query", query),
             params=arguments.check_parameters(params),
             rows=arguments.check_rows(rows),
@@ -425,10 +425,10 @@ class Workspace:
             )
         return room
 
-    def _prepare(self, database: str) -> str:
+    def _prepare(self, database: str, *, read_only: bool = False) -> str:
         """Return the name of a usable database, whose folder exists."""
         if not self._folder.has(database):
-            if self._read_only:
+            if self._read_only or read_only:
                 raise NotFound(f"There is no database {database!r}.")
             self._folder.check_new(database)
             self._folder.make()

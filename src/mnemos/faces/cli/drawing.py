@@ -428,6 +428,8 @@ def _draw_answer(answer: QueryAnswer, console: Console) -> None:
         console.print(Text("There are more rows: add a WHERE or a LIMIT, or export them.", style="yellow"))
     for warning in answer.warnings:
         console.print(Text(f"Note: {plain(warning)}", style="yellow"))
+    for line in answer.render_plan():
+        console.print(literal(line, "dim"))
 
 
 def _build_table(result: StatementResult) -> Table:

@@ -130,6 +130,7 @@ SCREENS = {
                 "show": "Show the notes and how full the files are",
                 "add": "Add a note",
                 "edit": "Edit all notes of a file",
+                "versions": "Show earlier states of a file",
                 "optimize": "Make room: move what facts can hold, shorten the rest",
             },
         },
