@@ -87,6 +87,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "import_found": {"kinds": ["claude-code"]},
     "import_claude_code": {"path": "{root}/imports/claude-code", "since": "2020-01-01"},
     "import_codex": {"path": "{root}/imports/codex"},
+    "import_agent": {"program": "gemini", "path": "{root}/imports/gemini"},
     "import_chatgpt": {"path": "{root}/imports/chatgpt/export"},
     "import_claude": {"path": "{root}/imports/claude/export"},
     "import_hermes": {"path": "{root}/state.db"},
@@ -133,7 +134,7 @@ CALLS: dict[str, dict[str, Any]] = {
 # They read a file that only the folder of the filled home has.
 BESIDE_THE_HOME = (
     *("restore", "import_hermes_memory", "import_archive", "verify", "import_claude_code", "import_codex"),
-    *("import_chatgpt", "import_claude", "import_hermes", "import_jsonl"),
+    *("import_chatgpt", "import_claude", "import_hermes", "import_jsonl", "import_agent"),
 )
 
 

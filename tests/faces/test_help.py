@@ -77,6 +77,7 @@ def prepared(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.make_archive(str(root / f"{program}-export"), "zip", IMPORTS / program / "export")
     shutil.copytree(IMPORTS / "claude-code", root / ".claude" / "projects")
     shutil.copytree(IMPORTS / "codex", root / ".codex" / "sessions")
+    shutil.copytree(IMPORTS / "gemini", root / ".gemini" / "tmp")
     (root / ".hermes").mkdir()
     shutil.copy(filled / "hermes-memory.db", root / ".hermes" / "memory.db")
     shutil.copy(filled / "state.db", root / ".hermes" / "state.db")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
 
 import msgspec
 from msgspec import Meta
@@ -16,7 +16,7 @@ from mnemos.operations.base import Info, LongOperation, Operation, Question, Res
 from mnemos.operations.texts import plural, render_first, render_path, render_size
 from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
-from mnemos.transfer import import_formats
+from mnemos.transfer import agent_places, import_formats
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -30,8 +30,13 @@ DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
 _READING = "Reading conversations"
 
+Program = Literal["gemini", "qwen", "opencode"]
+PROGRAMS: tuple[str, ...] = get_args(Program)
 
-def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
+
+def _traits(
+    title: str, example: str = "", *, watches: bool = False, positional: tuple[str, ...] = ("path",)
+) -> Traits:
     return Traits(
         title=title,
         idempotent=True,
@@ -39,7 +44,7 @@ def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
         begins=True,
         asks=True,
         watches=watches,
-        positional=("path",),
+        positional=positional,
         example=example,
     )
 
@@ -70,13 +75,16 @@ class _Import(LongOperation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.dry_run
 
+    def kind_to_read(self) -> str:
+        return self.kind
+
     def work(self, memory: Memory, progress: Progress) -> Imported:
-        path = None if self.path is None else path_of(self.path)
-        reader = import_formats.load_reader(self.kind)
+        named = None if self.path is None else path_of(self.path)
+        reader, path = import_formats.choose_source(self.kind_to_read(), named, memory.settings)
         with _imports(memory, dry_run=self.dry_run) as imports:
             report = imports.import_files(
                 reader,
-                import_formats.choose_path(self.kind, path, memory.settings),
+                path,
                 since=self.since,
                 dry_run=self.dry_run,
                 progress=part_of(progress, 0, STORED, _READING),
@@ -130,6 +138,20 @@ class ImportJsonl(_Import, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = _traits("Import JSON lines", "conversations.jsonl", watches=True)
     kind: ClassVar[str] = "jsonl"
+
+
+class ImportAgent(_Import, frozen=True, kw_only=True):
+    """Import the conversations of an agent program from the files that it keeps, which are only read. Repeat
+    it to import what is new. Text that the program added to messages is kept apart from what was said. Can be
+    undone."""
+
+    traits: ClassVar[Traits] = _traits(
+        "Import an agent program", "gemini", watches=True, positional=("program", "path")
+    )
+    program: Annotated[Program, Meta(description="The program")]
+
+    def kind_to_read(self) -> str:
+        return self.program
 
 
 class ImportProblem(Info, frozen=True, kw_only=True):
@@ -232,7 +254,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
     )
 
     kinds: Annotated[
-        list[Literal["claude-code", "codex", "hermes", "chatgpt", "claude"]] | None,
+        list[Literal["claude-code", "codex", "hermes", "chatgpt", "claude"] | Program] | None,
         Meta(description="Import these"),
     ] = None
     all: Annotated[bool, Meta(description="Import everything found")] = False
@@ -269,9 +291,11 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         for one in chosen:
             ends = (STORED * done / total, STORED * (done + one.bytes) / total)
             with _imports(memory, dry_run=self.dry_run) as imports:
+                is_download = one.kind not in agent_places.KINDS
                 report = imports.import_files(
-                    import_formats.load_reader(one.kind),
-                    one.path,
+                    *import_formats.choose_source(
+                        one.kind, one.path if is_download else None, memory.settings
+                    ),
                     dry_run=self.dry_run,
                     progress=part_of(progress, *ends, _READING),
                 )
@@ -311,8 +335,8 @@ class SourcesFound(Result, frozen=True, kw_only=True):
             return "\n\n".join([*(one.as_text() for one in self.brought), *describe_backlog(self.coverage)])
         if not self.there:
             return (
-                "Found no conversations of Claude Code, Codex or Hermes Agent in their usual places, and "
-                "no export of ChatGPT or Claude.ai among the downloads. Use `mnemos import PATH` for a "
+                "Found no conversations of agent programs in their usual places, and no export of ChatGPT or "
+                "Claude.ai among the downloads. Use `mnemos import PATH` for a "
                 "file or folder elsewhere."
             )
         return join_items(

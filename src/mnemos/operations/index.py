@@ -101,6 +101,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("import_chatgpt", "import chatgpt", "imports:ImportChatGPT", "transfer"),
     _entry("import_claude", "import claude", "imports:ImportClaude", "transfer"),
     _entry("import_hermes", "import hermes", "imports:ImportHermes", "transfer"),
+    _entry("import_agent", "import agent", "imports:ImportAgent", "transfer"),
     _entry("import_jsonl", "import jsonl", "imports:ImportJsonl", "transfer"),
     _entry("import_hermes_memory", "import hermes-memory", "imports:ImportHermesMemory", "transfer"),
     _entry("export", "export all", "archive:ExportAll", "transfer"),

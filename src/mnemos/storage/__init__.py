@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from mnemos.storage.sqlite.connection import sweep_log
     from mnemos.storage.sqlite.readonly import (
         HISTORY_COLUMNS,
+        AgentDatabase,
         HermesState,
+        agent_database,
         hermes_memory,
         hermes_state,
         read_history,
     )
 
 _HOMES = {
+    "AgentDatabase": "mnemos.storage.sqlite.readonly",
+    "agent_database": "mnemos.storage.sqlite.readonly",
     "HISTORY_COLUMNS": "mnemos.storage.sqlite.readonly",
     "HermesState": "mnemos.storage.sqlite.readonly",
     "hermes_memory": "mnemos.storage.sqlite.readonly",
@@ -29,6 +33,15 @@ _HOMES = {
     "sweep_log": "mnemos.storage.sqlite.connection",
 }
 
-__all__ = ["HISTORY_COLUMNS", "HermesState", "hermes_memory", "hermes_state", "read_history", "sweep_log"]
+__all__ = [
+    "HISTORY_COLUMNS",
+    "AgentDatabase",
+    "HermesState",
+    "agent_database",
+    "hermes_memory",
+    "hermes_state",
+    "read_history",
+    "sweep_log",
+]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

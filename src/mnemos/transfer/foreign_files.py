@@ -152,6 +152,31 @@ def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
         start = end
 
 
+def read_whole(path: Path) -> bytes:
+    """Return the bytes of a file that holds one conversation; ValueError if it is longer than ``LONGEST``."""
+    with open_file(path) as file:
+        data = file.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST >> 20} MB")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def find_database(path: Path, name: str, on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield a SQLite database, or the one with that name in a folder, with the size of its log."""
+    file = path / name if is_folder(path) else path
+    source = stat_source(file, on_problem)
+    if source is None:
+        return
+    try:
+        # The newest rows are in the log while the program runs.
+        log = file.with_name(f"{file.name}-wal").stat()
+    except OSError:
+        yield source
+    else:
+        changed = max(source.changed_ns, log.st_mtime_ns)
+        yield SourceFile(file, source.size + log.st_size, changed)
+
+
 class Translator(Protocol):
     """Turns the lines of one file into items."""
 
@@ -242,6 +267,24 @@ def decode_struct(data: bytes, kind: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return msgspec.convert(decode_json(data), kind)
     return found
+
+
+def get_object(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the object in a field; empty if there is none."""
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def get_objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the objects of the list in a field."""
+    found = record.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def get_text(record: Mapping[str, Any], name: str) -> str:
+    """Return the text in a field; empty if there is none."""
+    found = record.get(name)
+    return found if isinstance(found, str) else ""
 
 
 def remember(known: dict[str, str], key: str, value: str, most: int) -> None:

@@ -6,18 +6,18 @@ import codecs
 import os
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.files import open_regular
-from mnemos.hermes_folder import hermes_home
 from mnemos.settings import Settings
+from mnemos.transfer import agent_places
 from mnemos.transfer.archive.archive_reader import CutOff, open_tar, read_members
 from mnemos.transfer.archive.manifest import KIND, MANIFEST
 from mnemos.transfer.chat_exports import choose_entries
@@ -52,6 +52,8 @@ _BY_KEY: Final = {
     b"leafUuid": "claude-code",
     b"payload": "codex",
 }
+# Names of files that are recognized by them.
+_NAMED: Final = {"opencode.db": "opencode"}
 # Files and folders within the folder of a program.
 _PLACES: Final = (("state.db", "hermes"), ("projects", "claude-code"), ("sessions", "codex"))
 _ODD: Final = (OSError, ValueError, InvalidInput, BadZipFile, RuntimeError, EOFError, zlib.error)
@@ -63,6 +65,9 @@ _MODULES: Final = {
     "claude": "claude_ai",
     "hermes": "hermes",
     "jsonl": "openai_jsonl",
+    "gemini": "gemini",
+    "qwen": "qwen",
+    "opencode": "opencode",
 }
 KINDS: Final = tuple(_MODULES)
 _DOWNLOADS: Final = "~/Downloads"
@@ -104,7 +109,7 @@ def _detect_file(path: Path) -> str | None:
     with open_regular(path) as file:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
-        return _detect_database(head)
+        return _NAMED.get(path.name) or _detect_database(head)
     if head.startswith(_ZIP):
         return _detect_zip(path)
     if head.startswith((_GZIP, _ZSTD)) or head[257:262] == b"ustar":
@@ -138,7 +143,11 @@ def _detect_text(head: bytes) -> str | None:
 def _detect_record(found: Any) -> str | None:
     if not isinstance(found, dict):
         return None
-    kind = found.get("type")
+    kind, message = found.get("type"), found.get("message")
+    if isinstance(found.get("projectHash"), str):
+        return "gemini"
+    if "systemPayload" in found or (isinstance(message, dict) and "parts" in message):
+        return "qwen"
     if isinstance(found.get("mapping"), dict):
         return "chatgpt"
     if isinstance(found.get("chat_messages"), list):
@@ -235,26 +244,28 @@ def load_reader(kind: str) -> Reader:
     return reader
 
 
-def default_path(kind: str, settings: Settings) -> Path:
-    """Return where a program keeps its files; InvalidInput if its exports may be anywhere."""
-    if kind == "claude-code":
-        return Path(settings.claude_dir).expanduser() / "projects"
-    if kind == "codex":
-        return Path(settings.codex_dir).expanduser()
-    if kind == "hermes":
-        return hermes_home() / "state.db"
-    raise InvalidInput(f"Name the file to import: `mnemos import {kind} PATH`.")
-
-
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
-    """Yield what can be imported on this machine: default paths, and the newest downloaded exports."""
-    for kind in ("claude-code", "codex", "hermes"):
-        reader, path = load_reader(kind), default_path(kind, settings)
-        # Missing and unreadable files are not reported here.
-        sizes = [source.size for source in reader.find(path, lambda *_: None)]
+    """Yield what can be imported on this machine: default places, and the newest downloaded exports."""
+    for kind in agent_places.KINDS:
+        places = [path for path in agent_places.default_places(kind, settings) if path.exists()]
+        if not places:
+            continue
+        reader = load_at(kind, places)
+        # Unreadable files are not reported here.
+        sizes = [source.size for source in reader.find(places[0], lambda *_: None)]
         if sizes:
-            yield InstalledFiles(kind, reader.title, path, len(sizes), sum(sizes))
+            yield InstalledFiles(kind, reader.title, places[0], len(sizes), sum(sizes))
     yield from _find_downloads(Path(_DOWNLOADS).expanduser())
+
+
+def load_at(kind: str, places: Sequence[Path]) -> Reader:
+    """Return a reader that finds the files in several places, whichever path it is given."""
+    reader = load_reader(kind)
+    if len(places) == 1:
+        return reader
+    return replace(
+        reader, find=lambda _, on_problem: chain.from_iterable(reader.find(one, on_problem) for one in places)
+    )
 
 
 def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
@@ -276,13 +287,21 @@ def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
             yield InstalledFiles(kind, load_reader(kind).title, path, 1, size)
 
 
-def choose_path(kind: str, named: Path | None, settings: Settings) -> Path:
-    """Return the given or the default path; NotFound if the default does not exist."""
-    path = named or default_path(kind, settings)
-    if named is None and not path_exists(path):
+def choose_source(kind: str, named: Path | None, settings: Settings) -> tuple[Reader, Path]:
+    """Return a reader and the path to read: the given one, or where the program keeps its files.
+
+    InvalidInput if its files may be anywhere, NotFound if they are not in their place.
+    """
+    if named is not None:
+        return load_reader(kind), named
+    places = agent_places.default_places(kind, settings)
+    if not places:
+        raise InvalidInput(f"Name the file to import: `mnemos import {kind} PATH`.")
+    there = [path for path in places if path_exists(path)]
+    if not there:
         title = load_reader(kind).title
         raise NotFound(
-            f"{path}, where {title} keeps its conversations, does not exist. Name another path: "
+            f"{places[0]}, where {title} keeps its conversations, does not exist. Name another path: "
             f"`mnemos import {kind} PATH`."
         )
-    return path
+    return load_at(kind, there), there[0]

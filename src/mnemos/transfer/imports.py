@@ -69,7 +69,7 @@ class Imports:
         start = read_moment("since", since, now)
         total = self._count_changed(reader, path, start, report)
         # A conversation that continues over several marks is judged by the age of its file.
-        writer_since = None if reader.resumes else start
+        writer_since = start if reader.holds_many or not reader.resumes else None
         writer = ImportWriter(
             self._storage, self._settings, now, reader.kind, report, since=writer_since, indexes=indexes
         )

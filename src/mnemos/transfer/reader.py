@@ -112,6 +112,8 @@ class Reader:
     find: Callable[[Path, OnProblem], Iterator[SourceFile]]
     read: Callable[[SourceFile, Mark], Iterator[Item]]
     resumes: bool = True
+    holds_many: bool = False
+    """A file holds many conversations, each whole between two marks, though reading can resume."""
 
 
 BEGINNING: Final = Mark(0, 0)

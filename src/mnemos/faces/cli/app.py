@@ -111,8 +111,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as exc:
-            if self._prefix == "import " and (kind := kind_of_path(args[0])) is not None:
-                return super().resolve_command(ctx, [kind, *args])
+            if self._prefix == "import " and (words := _find_import(args[0])):
+                return super().resolve_command(ctx, [*words, *args])
             near = self._find_near(ctx, args[0])
             if self._prefix == "export " and (not near or _PATH_SIGNS & {*args[0]}):
                 return super().resolve_command(ctx, ["all", *args])
@@ -296,6 +296,17 @@ def _report_usage(exc: click.ClickException, *, as_json: bool) -> int:
 
 def _report_json(code: str, message: str) -> None:
     click.echo(in_json({"error": {"code": code, "message": message}}), err=True)
+
+
+def _find_import(word: str) -> list[str]:
+    """Return the words to put before the name of a program or of a file to import."""
+    # Only if the word is not a command.
+    from mnemos.operations.imports import PROGRAMS
+
+    if word in PROGRAMS:
+        return ["agent"]
+    kind = kind_of_path(word)
+    return ["agent", kind] if kind in PROGRAMS else [kind] if kind else []
 
 
 def kind_of_path(text: str) -> str | None:

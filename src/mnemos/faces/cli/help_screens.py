@@ -192,6 +192,7 @@ SCREENS = {
                 "found": "Find conversations on this machine and choose from them",
                 "claude-code": "Import the transcripts of Claude Code",
                 "codex": "Import the rollouts of Codex",
+                "agent": "Import Gemini CLI, Qwen Code, OpenCode and others",
                 "chatgpt": "Import an export of ChatGPT: zip or conversations.json",
                 "claude": "Import an export of Claude.ai: zip or conversations.json",
                 "hermes": "Import the conversations of Hermes Agent from its state.db",

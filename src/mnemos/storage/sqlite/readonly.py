@@ -94,6 +94,32 @@ def hermes_state(path: Path) -> Iterator[HermesState]:
         yield HermesState(connection)
 
 
+class AgentDatabase:
+    """The database of another agent program, which may be running. Each read sees one moment."""
+
+    def __init__(self, connection: apsw.Connection, program: str) -> None:
+        self._connection = connection
+        self._program = program
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Return all sessions with their columns, and ``changed``, which grows with each change."""
+        return _dicts(self._connection, getattr(SQL, f"{self._program}_sessions"), {})
+
+    def rows(self, what: str, session_id: str) -> list[dict[str, Any]]:
+        """Return the rows of a session."""
+        return _dicts(self._connection, getattr(SQL, f"{self._program}_{what}"), {"session": session_id})
+
+
+@contextmanager
+def agent_database(path: Path, program: str) -> Iterator[AgentDatabase]:
+    """Open the database of another agent program; without the known columns it raises InvalidInput."""
+    with _open(path) as connection:
+        if not value(connection, getattr(SQL, f"has_{program}")):
+            raise InvalidInput(f"{path} has a schema that is not known: tables or columns are missing")
+        connection.execute("COMMIT")
+        yield AgentDatabase(connection, program)
+
+
 def _dicts(connection: apsw.Connection, sql: str, bindings: Any) -> list[dict[str, Any]]:
     cursor = connection.execute(sql, bindings)
     return [dict(zip((column[0] for column in cursor.description), row, strict=True)) for row in cursor]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,10 +16,9 @@ from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
     clean_name,
-    is_folder,
+    find_database,
     parse_count,
     parse_time,
-    stat_source,
 )
 from mnemos.transfer.reader import (
     BEGINNING,
@@ -44,7 +42,6 @@ _LEAST_COPY: Final = 40
 _ABOUT: Final = ("cwd", "git_branch", "display_name", "chat_id", "thread_id")
 KIND: Final = "hermes"
 _STATE: Final = "state.db"
-_LOG: Final = "-wal"
 # The limit of a message; the store has a lower one.
 _LONGEST: Final = 1 << 30
 _LONGEST_PROMPT: Final = 100_000
@@ -156,19 +153,7 @@ def _decode(text: Any) -> Any:
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield a ``state.db``, or the one in a folder."""
-    file = path / _STATE if is_folder(path) else path
-    source = stat_source(file, on_problem)
-    if source is None:
-        return
-    log = file.with_name(file.name + _LOG)
-    try:
-        # The newest rows are in the log while Hermes runs.
-        found = log.stat()
-    except OSError:
-        yield source
-    else:
-        changed = max(source.changed_ns, found.st_mtime_ns)
-        yield replace(source, size=source.size + found.st_size, changed_ns=changed)
+    return find_database(path, _STATE, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001

@@ -84,3 +84,74 @@ SELECT *
 FROM messages
 WHERE session_id = ?
 ORDER BY id
+
+-- Other agent programs. `changed` grows whenever something in a session changes.
+
+-- name: has_opencode
+SELECT
+    (
+        SELECT count(*)
+        FROM pragma_table_info('session')
+        WHERE name IN ('id', 'parent_id', 'directory', 'title', 'time_created', 'time_updated')
+    )
+    + (SELECT count(*) FROM pragma_table_info('message') WHERE name IN ('id', 'session_id', 'time_updated', 'data'))
+    + (SELECT count(*) FROM pragma_table_info('part') WHERE name IN ('id', 'message_id', 'session_id', 'data')) = 14
+
+-- name: opencode_sessions
+SELECT
+    s.*,
+    max(s.time_updated, coalesce((SELECT max(m.time_updated) FROM message AS m WHERE m.session_id = s.id), 0))
+        AS changed
+FROM session AS s
+ORDER BY s.time_created, s.id
+
+-- name: opencode_messages
+SELECT m.id, m.data
+FROM message AS m
+WHERE m.session_id = :session
+ORDER BY m.id
+
+-- name: opencode_parts
+SELECT p.id, p.message_id, p.data
+FROM part AS p
+WHERE p.session_id = :session
+ORDER BY p.id
+
+-- name: has_goose
+SELECT
+    (
+        SELECT count(*)
+        FROM pragma_table_info('sessions')
+        WHERE name IN ('id', 'description', 'working_dir', 'created_at', 'updated_at')
+    )
+    + (
+        SELECT count(*)
+        FROM pragma_table_info('messages')
+        WHERE name IN ('id', 'session_id', 'role', 'content_json', 'created_timestamp')
+    ) = 10
+
+-- name: goose_sessions
+SELECT s.*, coalesce((SELECT max(m.id) FROM messages AS m WHERE m.session_id = s.id), 0) AS changed
+FROM sessions AS s
+ORDER BY s.created_at, s.id
+
+-- name: goose_messages
+SELECT *
+FROM messages
+WHERE session_id = :session
+ORDER BY id
+
+-- name: has_zed
+SELECT count(*) = 5
+FROM pragma_table_info('threads')
+WHERE name IN ('id', 'summary', 'updated_at', 'data_type', 'data')
+
+-- name: zed_sessions
+SELECT id, summary, updated_at AS changed
+FROM threads
+ORDER BY updated_at, id
+
+-- name: zed_messages
+SELECT *
+FROM threads
+WHERE id = :session

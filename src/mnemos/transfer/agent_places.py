@@ -1,0 +1,60 @@
+"""Agent programs that keep conversations on this machine, and where they keep them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mnemos.hermes_folder import hermes_home
+from mnemos.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Folders of programs, by the environment and the platform."""
+
+    env: Mapping[str, str]
+    platform: str
+    home: Path
+    settings: Settings
+
+    def folder(self, variable: str, default: str) -> Path:
+        """Return the folder in a variable, or else the one with that name in the user's folder."""
+        named = self.env.get(variable, "").strip()
+        return Path(named).expanduser().absolute() if named else self.home / default
+
+    def data(self) -> Path:
+        """Return the folder of data by the rules of XDG, which some programs follow on every system."""
+        return self.folder("XDG_DATA_HOME", ".local/share")
+
+
+Places = Callable[[Machine], tuple[Path, ...]]
+
+# In the order in which they are offered.
+_PLACES: Final[Mapping[str, Places]] = {
+    "claude-code": lambda here: (Path(here.settings.claude_dir).expanduser() / "projects",),
+    "codex": lambda here: (Path(here.settings.codex_dir).expanduser(),),
+    "hermes": lambda here: (hermes_home(env=here.env) / "state.db",),
+    "gemini": lambda here: (here.folder("GEMINI_CLI_HOME", "") / ".gemini" / "tmp",),
+    "qwen": lambda here: (here.folder("QWEN_HOME", ".qwen") / "projects",),
+    "opencode": lambda here: (here.data() / "opencode" / "opencode.db",),
+}
+KINDS: Final = tuple(_PLACES)
+"""The programs whose files are found without being named."""
+
+
+def default_places(
+    kind: str, settings: Settings, env: Mapping[str, str] | None = None, platform: str = sys.platform
+) -> tuple[Path, ...]:
+    """Return where a program keeps its conversations; nothing if they may be anywhere.
+
+    A program may have several places, of which some or all don't exist.
+    """
+    if kind not in _PLACES:
+        return ()
+    machine = Machine(os.environ if env is None else env, platform, Path("~").expanduser(), settings)
+    return _PLACES[kind](machine)

@@ -1,0 +1,68 @@
+"""Sessions in the SQLite database of another program, of which only the changed ones are read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
+from mnemos.inputs import can_be_name
+from mnemos.sessions.transcript import sort_parents_first
+from mnemos.storage import AgentDatabase, agent_database
+from mnemos.transfer.foreign_files import decode_json
+from mnemos.transfer.reader import Item, Mark, SourceFile, Unreadable
+
+Row = Mapping[str, Any]
+ReadSession = Callable[[AgentDatabase, Row], Iterator[Item]]
+"""Yields the items of a session; ValueError if it is not understood."""
+
+# A database is not read from a position on: what was read is in the state of the mark.
+_POSITION: Final = 0
+
+
+def read_changed(
+    source: SourceFile, mark: Mark, program: str, read_session: ReadSession, *, parent: str = "parent_id"
+) -> Iterator[Item]:
+    """Yield the sessions that changed since a mark, parents first, and a mark after each.
+
+    All are read again if there are more old ones than before: another database was put in its place.
+    """
+    try:
+        with agent_database(source.path, program) as database:
+            rows = {row["id"]: row for row in database.sessions()}
+            is_changed = _compare(mark.state, rows)
+            ids = sort_parents_first({key: row.get(parent) for key, row in rows.items()}, allow_cycles=True)
+            for number, key in enumerate([key for key in ids if is_changed(rows[key])], 1):
+                yield from _read_one(database, rows[key], number, read_session)
+                # The state of the beginning, because later sessions are not read yet.
+                yield Mark(_POSITION, number, mark.state)
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{source.path} has text that is not UTF-8: {exc}") from exc
+    except (NotFound, StorageError, Unavailable) as exc:
+        raise InvalidInput(str(exc)) from exc
+    newest = max((row["changed"] for row in rows.values()), default=0)
+    yield Mark(_POSITION, 0, {"newest": newest, "count": len(rows)})
+
+
+def _compare(state: Any, rows: Mapping[str, Row]) -> Callable[[Row], bool]:
+    if not isinstance(state, dict):
+        return lambda _: True
+    newest = state["newest"]
+    old = sum(row["changed"] <= newest for row in rows.values())
+    return (lambda row: bool(row["changed"] >= newest)) if old <= state["count"] else (lambda _: True)
+
+
+def _read_one(database: AgentDatabase, row: Row, number: int, read_session: ReadSession) -> Iterator[Item]:
+    if not isinstance(row["id"], str) or not can_be_name("id", row["id"]):
+        yield Unreadable(number, f"session {row['id']!r:.100} has an invalid id")
+        return
+    try:
+        yield from read_session(database, row)
+    except ValueError as exc:
+        yield Unreadable(number, f"session {row['id']}: {exc}")
+
+
+def decode_column(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object in a column; empty if there is none. ValueError if it is not JSON."""
+    found = decode_json(value) if isinstance(value, str | bytes) and value else {}
+    return found if isinstance(found, dict) else {}

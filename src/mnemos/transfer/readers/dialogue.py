@@ -1,0 +1,118 @@
+"""Messages of a conversation in another program, with keys by which each is stored once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count
+from mnemos.transfer.reader import ImportedMessage, Item, Skipped
+from mnemos.transfer.readers.injected_text import describe_injected, split_injected
+
+# Characters kept of the thinking of a model.
+_LONGEST_THOUGHT: Final = 20_000
+
+INJECTED: Final = Skipped("injected context")
+UNFINISHED: Final = Skipped("unfinished answers")
+OWN_RECORDS: Final = Skipped("records of the program")
+
+
+class Dialogue:
+    """Makes the messages of one conversation.
+
+    The key of a message is the program's id of it. Without one it is the text and the number of times that it
+    was said before, so that messages that are inserted or removed change no other key.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        at: float,
+        injected: Collection[str] = (),
+        origin: str | None = None,
+    ) -> None:
+        """``at``: the time of messages without one of their own.
+
+        ``injected``: the tags around text that the program adds to what a user says.
+        ``origin``: the session that the messages were copied from, with their ids.
+        """
+        self.session_id = session_id
+        self._at = at
+        self._injected = injected
+        self._origin = origin or session_id
+        self._said: Counter[str] = Counter()
+
+    def ask(self, text: str, at: float | None, key: Any = None) -> Iterator[Item]:
+        """Yield what a user said, without what the program added."""
+        apart = split_injected(text, self._injected)
+        if apart.text.strip():
+            metadata = drop_empty(uuid=clean_name(key), injected=describe_injected(apart.injected))
+            yield self._make(key, {"role": "user", "content": apart.text.strip()}, at, metadata)
+        elif apart.injected:
+            yield INJECTED
+
+    def reply(
+        self,
+        text: str,
+        at: float | None,
+        key: Any = None,
+        *,
+        thoughts: Sequence[str] = (),
+        tokens: tuple[Any, Any] = (0, 0),
+        model: Any = None,
+    ) -> Iterator[Item]:
+        """Yield what a model said."""
+        if text.strip():
+            thinking = "\n\n".join(thoughts)[:_LONGEST_THOUGHT]
+            metadata = drop_empty(uuid=clean_name(key), thinking=thinking, model=clean_name(model))
+            fields = {"role": "assistant", "content": text.strip()}
+            yield self._make(key, fields, at, metadata, (parse_count(tokens[0]), parse_count(tokens[1])))
+
+    def call(
+        self, call_id: Any, name: Any, arguments: Any, at: float | None, key: Any = None
+    ) -> Iterator[Item]:
+        """Yield a call of a tool, whose key by default is its id."""
+        fields = {"role": "assistant", "tool_calls": [make_call(call_id, name, arguments)]}
+        yield self._make(f"call {key or call_id}" if key or call_id else None, fields, at, {})
+
+    def answer(
+        self,
+        call_id: Any,
+        name: Any,
+        text: str,
+        at: float | None,
+        key: Any = None,
+        *,
+        is_error: bool = False,
+    ) -> Iterator[Item]:
+        """Yield the result of a call, likewise."""
+        fields = drop_empty(
+            role="tool",
+            content=text.strip() or "[no output]",
+            tool_name=clean_name(name),
+            tool_call_id=clean_name(call_id),
+        )
+        name = f"result {key or call_id}" if key or call_id else None
+        yield self._make(name, fields, at, drop_empty(is_error=is_error or None))
+
+    def _make(
+        self,
+        key: Any,
+        fields: dict[str, Any],
+        at: float | None,
+        metadata: dict[str, Any],
+        tokens: tuple[int, int] = (0, 0),
+    ) -> ImportedMessage:
+        if not key:
+            key = self._count(f"{fields['role']}\0{fields.get('content')}\0{fields.get('tool_calls')}")
+        fields["timestamp"] = self._at if at is None else at
+        if metadata:
+            fields["metadata"] = metadata
+        return ImportedMessage(self.session_id, f"{self._origin}/{key}", fields, (), *tokens)
+
+    def _count(self, said: str) -> str:
+        digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        self._said[digest] += 1
+        return f"{digest}/{self._said[digest]}"

@@ -1,0 +1,219 @@
+"""Reader of Gemini CLI: a JSON line for each record of a chat, or one JSON object in older versions.
+
+A record is written again when more of it is known, so texts, calls and results have keys of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.files import open_regular
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_object,
+    drop_empty,
+    find_files,
+    get_object,
+    get_objects,
+    get_text,
+    is_file,
+    parse_time,
+    read_whole,
+    stat_sources,
+    translate_lines,
+)
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    Item,
+    Mark,
+    OnProblem,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
+from mnemos.transfer.readers.dialogue import OWN_RECORDS, Dialogue
+from mnemos.transfer.readers.gemini_parts import split_parts
+
+KIND: Final = "gemini"
+_CHATS: Final = "chats"
+_ROOT: Final = ".project_root"
+_LONGEST_PATH: Final = 4_096
+_INJECTED: Final = frozenset({"session_context", "hook_context", "state_snapshot", "environment_context"})
+_OTHERS: Final = frozenset({"info", "error", "warning"})
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield the chats below a folder, those of sub-agents after the others."""
+    if is_file(path):
+        return stat_sources([path], on_problem)
+    below = [
+        file
+        for ending in (".json", ".jsonl")
+        for file in find_files(path, ending, on_problem)
+        if _CHATS in (file.parent.name, file.parent.parent.name)
+    ]
+    return stat_sources(sorted(below, key=lambda file: (file.parent.name != _CHATS, str(file))), on_problem)
+
+
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
+    chat = _Chat(source, mark)
+    if source.path.suffix == ".json":
+        try:
+            yield from chat.translate(read_whole(source.path), 0)
+        except ValueError as exc:
+            yield Unreadable(0, f"it is not a chat: {exc}")
+        # It is rewritten as a whole.
+        yield BEGINNING
+        return
+    yield from translate_lines(source, mark, chat, "it is not a line of a chat")
+
+
+READER: Final = Reader(KIND, "Gemini CLI", find, read)
+
+
+class _Chat:
+    """A file being read: what its lines so far tell about the session."""
+
+    def __init__(self, source: SourceFile, mark: Mark) -> None:
+        self._path = source.path
+        self._changed = source.changed_ns / 1e9
+        self._about: dict[str, Any] = dict(mark.state or {})
+        self._is_told = False
+        self._dialogue = Dialogue(str(self._about.get("id", "")), self._changed, _INJECTED)
+
+    def state(self) -> dict[str, Any]:
+        return self._about
+
+    def translate(self, data: bytes, number: int) -> Iterator[Item]:
+        record = decode_object(data)
+        changed = record.get("$set")
+        if isinstance(record.get("sessionId"), str):
+            self._begin(record)
+            yield from self._read_messages(record, number)
+        elif isinstance(changed, dict):
+            self._learn(title=clean_name(changed.get("summary")))
+            yield from self._read_messages(changed, number)
+        elif "$rewindTo" in record:
+            yield OWN_RECORDS
+        elif isinstance(record.get("id"), str) and isinstance(record.get("type"), str):
+            yield from self._message(record, number)
+        else:
+            yield Unreadable(number, "this version of the format is not known")
+
+    def advance(self, position: int, number: int) -> Iterator[Item]:
+        yield Mark(position, number, self.state())
+
+    def finish(self) -> Iterator[Item]:
+        if self._about and not self._is_told:
+            yield self._conversation()
+
+    def _begin(self, record: Any) -> None:
+        session_id = clean_name(record["sessionId"]) or "unknown"
+        above = self._path.parent
+        is_agent = record.get("kind") == "subagent" or above.name != _CHATS
+        self._learn(
+            id=session_id,
+            started_at=parse_time(record.get("startTime")),
+            title=clean_name(record.get("summary")),
+            parent=clean_name(above.name) if is_agent and above.parent.name == _CHATS else None,
+            agent=is_agent or None,
+            cwd=_find_root(self._path),
+        )
+        if self._dialogue.session_id != session_id:
+            self._dialogue = Dialogue(session_id, self._changed, _INJECTED)
+
+    def _learn(self, **fields: Any) -> None:
+        new = {name: value for name, value in drop_empty(**fields).items() if self._about.get(name) != value}
+        if new:
+            self._about = self._about | new
+            self._is_told = False
+
+    def _conversation(self) -> Conversation:
+        self._is_told = True
+        about = self._about
+        is_agent = about.get("agent")
+        return Conversation(
+            about["id"],
+            "subagent" if is_agent else KIND,
+            started_at=about.get("started_at"),
+            model=about.get("model"),
+            title=about.get("title"),
+            parent_id=about.get("parent"),
+            metadata=drop_empty(program=KIND if is_agent else None, cwd=about.get("cwd")) or None,
+        )
+
+    def _read_messages(self, holder: Mapping[str, Any], number: int) -> Iterator[Item]:
+        for record in get_objects(holder, "messages"):
+            if isinstance(record.get("type"), str):
+                yield from self._message(record, number)
+
+    def _message(self, record: Any, number: int) -> Iterator[Item]:
+        if "id" not in self._about:
+            raise ValueError("it has no session id before it")
+        kind = record["type"]
+        if kind in _OTHERS:
+            yield OWN_RECORDS
+            return
+        if kind not in ("user", "gemini"):
+            yield Unreadable(number, f"the type {kind!r:.40} is not known")
+            return
+        if kind == "gemini" and not self._about.get("model"):
+            self._learn(model=clean_name(record.get("model")))
+        if not self._is_told:
+            yield self._conversation()
+        yield from self._speak(record, clean_name(record.get("id")))
+
+    def _speak(self, record: Any, key: str | None) -> Iterator[Item]:
+        say = self._dialogue
+        at = parse_time(record.get("timestamp"))
+        parts = split_parts(record.get("displayContent") or record.get("content"))
+        if parts.images:
+            yield Skipped("images", parts.images)
+        if record["type"] == "user":
+            yield from say.ask(parts.text, at, key)
+            parts = split_parts(record.get("content"))
+        else:
+            thoughts = [
+                f"{get_text(thought, 'subject')}: {get_text(thought, 'description')}"
+                for thought in get_objects(record, "thoughts")
+            ]
+            used = get_object(record, "tokens")
+            tokens = (used.get("input"), used.get("output"))
+            model = record.get("model")
+            yield from say.reply(
+                parts.text,
+                at,
+                key,
+                thoughts=[*thoughts, *parts.thoughts],
+                tokens=tokens,
+                model=model if model != self._about.get("model") else None,
+            )
+            yield from self._calls(get_objects(record, "toolCalls"), at)
+        for call_id, name, arguments in parts.calls:
+            yield from say.call(call_id, name, arguments, at)
+        for call_id, name, text in parts.results:
+            yield from say.answer(call_id, name, text, at)
+
+    def _calls(self, calls: list[dict[str, Any]], at: float | None) -> Iterator[Item]:
+        for call in calls:
+            yield from self._dialogue.call(call.get("id"), call.get("name"), call.get("args"), at)
+            is_error = call.get("status") == "error"
+            when = parse_time(call.get("timestamp"))
+            for _, name, text in split_parts(call.get("result")).results:
+                yield from self._dialogue.answer(call.get("id"), name, text, when, is_error=is_error)
+
+
+def _find_root(path: Path) -> str | None:
+    """Return the project of a chat, which is in a file beside the folder of chats."""
+    folder = next((one.parent for one in path.parents if one.name == _CHATS), None)
+    if folder is None or not is_file(folder / _ROOT):
+        return None
+    try:
+        with open_regular(folder / _ROOT) as file:
+            return clean_name(file.read(_LONGEST_PATH).decode("utf-8", "replace"))
+    except OSError:
+        return None

@@ -1,0 +1,124 @@
+"""Reader of the ``opencode.db`` of OpenCode: messages, and the parts that each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.storage import AgentDatabase
+from mnemos.transfer.foreign_files import clean_name, drop_empty, find_database, get_object, parse_time
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
+from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
+from mnemos.transfer.readers.dialogue import INJECTED, UNFINISHED, Dialogue
+
+KIND: Final = "opencode"
+_FILE: Final = "opencode.db"
+_UNTITLED: Final = ("New session - ", "Child session - ")
+_INJECTED: Final = frozenset({"system-reminder"})
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    return find_database(path, _FILE, on_problem)
+
+
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
+    return read_changed(source, mark, KIND, _read_session)
+
+
+READER: Final = Reader(KIND, "OpenCode", find, read, holds_many=True)
+
+
+def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
+    messages = [
+        (message["id"], decode_column(message["data"])) for message in database.rows("messages", row["id"])
+    ]
+    parts: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for part in database.rows("parts", row["id"]):
+        parts.setdefault(part["message_id"], []).append((part["id"], decode_column(part["data"])))
+    models = [clean_name(data.get("modelID")) for _, data in messages if data.get("modelID")]
+    yield _make_conversation(row, models[0] if models else None)
+    say = Dialogue(row["id"], parse_time(row.get("time_created")) or 0.0, _INJECTED)
+    for number, (key, data) in enumerate(messages, 1):
+        times = get_object(data, "time")
+        is_answer = data.get("role") == "assistant"
+        if is_answer and not times.get("completed") and number == len(messages):
+            # It is being written. One that was interrupted is complete once another message follows.
+            yield UNFINISHED
+        elif is_answer and data.get("summary") is True:
+            yield INJECTED
+        else:
+            model = clean_name(data.get("modelID"))
+            about = _Message(
+                say, data, parse_time(times.get("created")), model if model not in models[:1] else None
+            )
+            yield from about.read_parts(parts.get(key, []))
+
+
+def _make_conversation(row: Row, model: str | None) -> Conversation:
+    title, parent = clean_name(row.get("title")), clean_name(row.get("parent_id"))
+    return Conversation(
+        row["id"],
+        "subagent" if parent else KIND,
+        started_at=parse_time(row.get("time_created")),
+        model=model,
+        title=None if title and title.startswith(_UNTITLED) else title,
+        parent_id=parent,
+        metadata=drop_empty(
+            program=KIND if parent else None,
+            cwd=clean_name(row.get("directory")),
+            version=clean_name(row.get("version")),
+        )
+        or None,
+        archived=bool(row.get("time_archived")),
+    )
+
+
+class _Message:
+    """A message being read: its parts are said one after the other."""
+
+    def __init__(self, say: Dialogue, data: Mapping[str, Any], at: float | None, model: str | None) -> None:
+        self._say = say
+        self._is_user = data.get("role") == "user"
+        self._at = at
+        self._model = model
+        self._thoughts: list[str] = []
+        used = get_object(data, "tokens")
+        self._tokens = (used.get("input"), used.get("output"))
+
+    def read_parts(self, parts: list[tuple[str, Mapping[str, Any]]]) -> Iterator[Item]:
+        for key, part in parts:
+            kind, text = part.get("type"), part.get("text")
+            if kind == "text" and isinstance(text, str):
+                yield from self._text(key, part, text)
+            elif kind == "reasoning" and isinstance(text, str):
+                self._thoughts.append(text)
+            elif kind == "tool":
+                yield from self._tool(key, part)
+            elif kind == "file":
+                yield Skipped("files")
+
+    def _text(self, key: str, part: Mapping[str, Any], text: str) -> Iterator[Item]:
+        if part.get("synthetic") or part.get("ignored"):
+            yield INJECTED
+        elif self._is_user:
+            yield from self._say.ask(text, self._at, key)
+        else:
+            reply = partial(self._say.reply, text, self._at, key)
+            yield from reply(thoughts=self._thoughts, tokens=self._tokens, model=self._model)
+            self._thoughts, self._tokens = [], (None, None)
+
+    def _tool(self, key: str, part: Mapping[str, Any]) -> Iterator[Item]:
+        state = get_object(part, "state")
+        times = get_object(state, "time")
+        call_id, name = part.get("callID"), part.get("tool")
+        # The same model may give the same id to each of its calls.
+        yield from self._say.call(
+            call_id, name, state.get("input"), parse_time(times.get("start")) or self._at, key
+        )
+        output = state.get("output", state.get("error"))
+        if isinstance(output, str):
+            at = parse_time(times.get("end")) or self._at
+            is_error = state.get("status") == "error"
+            yield from self._say.answer(call_id, name, output, at, key, is_error=is_error)

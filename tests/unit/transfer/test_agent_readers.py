@@ -1,0 +1,246 @@
+"""Readers of agent programs. The files were written by the programs, with a model on loopback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from items import (
+    DATA,
+    assert_grows,
+    assert_resumes_everywhere,
+    assert_storable,
+    assert_survives,
+    conversations,
+    left_out,
+    messages,
+    read_items,
+    spoiled,
+    spoken,
+    unread,
+)
+
+import mnemos
+from mnemos.errors import InvalidInput
+from mnemos.transfer.import_formats import detect_kind, load_reader
+from mnemos.transfer.reader import Mark
+
+GEMINI, GEMINI_RESUMED = sorted((DATA / "gemini" / "shop" / "chats").iterdir())
+QWEN = next((DATA / "qwen").rglob("*.jsonl"))
+LINES = {"gemini": GEMINI, "qwen": QWEN}
+DATABASES = {"opencode": "opencode.db"}
+
+QUESTION, AGAIN = "Which queue should send the order mails?", "为什么是 Redis? 🧾 <b>"
+DECISION = "Decision: the order mails go through Redis streams."
+LISTING = "list_directory"
+TURN = [("assistant", "Let me look."), ("assistant", [LISTING]), ("tool", ...), ("assistant", DECISION)]
+SAID: dict[str, list[tuple[str, Any]]] = {
+    "gemini": [("user", QUESTION), *TURN],
+    "qwen": [("user", QUESTION), *TURN, ("user", AGAIN), *TURN],
+}
+
+
+def database(kind: str, folder: Path) -> Path:
+    """The database of a program, from the statements that its own one was dumped as."""
+    path = folder / DATABASES[kind]
+    connection = apsw.Connection(str(path))
+    connection.execute((DATA / kind / f"{path.stem}.sql").read_text())
+    connection.close()
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    connection = apsw.Connection(str(path))
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def add_session(path: Path, session_id: str, *, ahead: int, parent: str | None = None) -> None:
+    """Add a session to OpenCode, that many milliseconds newer than the newest."""
+    connection = apsw.Connection(str(path))
+    cursor = connection.execute("SELECT * FROM session ORDER BY time_updated DESC LIMIT 1")
+    names = [column[0] for column in cursor.description]
+    row = dict(zip(names, next(cursor), strict=True))
+    row |= {"id": session_id, "parent_id": parent, "title": "Child session - x"}
+    row["time_updated"] += ahead
+    connection.execute(f"INSERT INTO session VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+    connection.close()
+
+
+def shape(said: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Leave out the results of tools."""
+    return [(role, ... if role == "tool" else content) for role, content in said]
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_what_was_said_is_read_in_order(kind: str) -> None:
+    items = read_items(load_reader(kind), LINES[kind])
+    once = {said.key: said for said in reversed(messages(items))}
+    assert shape(spoken(reversed(once.values())))[: len(SAID[kind])] == SAID[kind]
+    assert unread(items) == []
+    assert_storable(items)
+    (session,) = conversations(items).values()
+    assert session.source == kind
+    assert (session.metadata or {})["cwd"] == "/home/ada/shop"
+    assert session.model is not None
+    assert sum(said.output_tokens for said in once.values()) >= 40
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_chat_is_read_from_any_mark_and_while_it_grows(kind: str, tmp_path: Path) -> None:
+    reader = load_reader(kind)
+    assert_resumes_everywhere(reader, LINES[kind])
+    if kind == "qwen":
+        assert_grows(reader, LINES[kind], tmp_path)
+
+
+@pytest.mark.parametrize("kind", LINES)
+@given(seed=st.integers(0, 10_000))
+def test_a_damaged_chat_is_survived(kind: str, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("spoiled") / LINES[kind].name
+    path.write_bytes(spoiled(LINES[kind].read_bytes(), seed))
+    assert_survives(load_reader(kind), path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("gemini", '{"sessionId": "s", "projectHash": "h"}\n{"id": "1", "type": "robot", "content": "hi"}\n'),
+        ("gemini", '{"version": 9, "turns": []}\n'),
+        ("qwen", '{"uuid": "u", "sessionId": "s", "type": "robot"}\n'),
+        ("qwen", '{"version": 9, "turns": []}\n'),
+    ],
+)
+def test_a_record_of_an_unknown_version_is_noted(kind: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(line)
+    items = read_items(load_reader(kind), path)
+    assert len(unread(items)) == 1
+    assert messages(items) == []
+
+
+def test_a_resumed_chat_of_gemini_is_imported_once() -> None:
+    with mnemos.open(":memory:") as memory:
+        reader = load_reader("gemini")
+        report = memory.imports.import_files(reader, DATA / "gemini")
+        assert (report.sessions, report.messages, report.problems) == (1, 10, [])
+        (session,) = memory.sessions.search_sessions()
+        assert session["message_count"] == 10
+        assert session["input_tokens"] == 400
+        assert memory.imports.import_files(reader, DATA / "gemini").messages == 0
+
+
+def test_a_chat_of_an_older_gemini_is_read_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "chats" / "session-old.json"
+    path.parent.mkdir()
+    message = '{"id": "%s", "timestamp": "2026-01-01T00:00:0%sZ", "type": "%s", "content": "%s"}'
+    first, second = message % ("1", 1, "user", "hello"), message % ("2", 2, "gemini", "good day")
+    begun = '{"sessionId": "s", "projectHash": "h", "startTime": "2026-01-01T00:00:00Z", "messages": ['
+    reader = load_reader("gemini")
+    with mnemos.open(":memory:") as memory:
+        for listed in (first, f"{first}, {second}"):
+            path.write_text(f"{begun}{listed}]}}")
+            memory.imports.import_files(reader, tmp_path)
+        assert [one["content"] for one in memory.sessions.get_messages("s")] == ["hello", "good day"]
+
+
+def test_a_branch_of_qwen_continues_the_chat_that_it_was_copied_from(tmp_path: Path) -> None:
+    lines = QWEN.read_text().splitlines()
+    origin = QWEN.stem
+    copied = [
+        line.replace(f'"sessionId":"{origin}"', '"sessionId":"branch"', 1).replace(
+            '"cwd"', f'"forkedFrom":{{"sessionId":"{origin}","messageUuid":"x"}},"cwd"', 1
+        )
+        for line in lines
+    ]
+    more = '{"uuid":"new","sessionId":"branch","timestamp":"2026-12-01T00:00:00Z","type":"user",'
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    (folder / QWEN.name).write_text("\n".join(lines) + "\n")
+    (folder / "z.jsonl").write_text(
+        "\n".join([*copied, f'{more}"message":{{"parts":[{{"text":"No"}}]}}}}']) + "\n"
+    )
+    with mnemos.open(":memory:") as memory:
+        memory.imports.import_files(load_reader("qwen"), tmp_path)
+        assert [one["content"] for one in memory.sessions.get_messages("branch")] == ["No"]
+        assert memory.sessions.get_lineage("branch") == [origin, "branch"]
+
+
+# --- databases ----------------------------------------------------------------------------------------
+
+
+def test_opencode_is_read_and_again_only_what_changed(tmp_path: Path) -> None:
+    path, reader = database("opencode", tmp_path), load_reader("opencode")
+    items = read_items(reader, path)
+    assert shape(spoken(items))[1:5] == [TURN[0], ("assistant", ["glob"]), *TURN[2:]]
+    assert_storable(items)
+    mark = items[-1]
+    assert isinstance(mark, Mark)
+    add_session(path, "ses_new", parent=next(iter(conversations(items))), ahead=9)
+    session = conversations(read_items(reader, path, mark))["ses_new"]
+    assert (session.source, session.title) == ("subagent", None)
+    assert session.parent_id in conversations(items)
+
+
+def test_an_answer_that_opencode_is_still_writing_waits(tmp_path: Path) -> None:
+    path, reader = database("opencode", tmp_path), load_reader("opencode")
+    last = "(SELECT max(id) FROM message)"
+    change(path, f"UPDATE message SET data = json_remove(data, '$.time.completed') WHERE id = {last}")
+    with mnemos.open(":memory:") as memory:
+        report = memory.imports.import_files(reader, path)
+        assert (report.messages, report.left_out) == (9, {"unfinished answers": 1})
+        change(
+            path,
+            "UPDATE message SET time_updated = time_updated + 5, "
+            f"data = json_set(data, '$.time.completed', 1) WHERE id = {last}",
+        )
+        assert memory.imports.import_files(reader, path).messages == 1
+        (session,) = memory.sessions.search_sessions()
+        assert memory.sessions.get_messages(session["id"])[-1]["content"] == DECISION
+
+
+def test_a_database_put_in_the_place_of_another_is_read_as_a_whole(tmp_path: Path) -> None:
+    path, reader = database("opencode", tmp_path), load_reader("opencode")
+    mark = read_items(reader, path)[-1]
+    assert isinstance(mark, Mark)
+    add_session(path, "older", ahead=-9)
+    assert "older" in conversations(read_items(reader, path, mark))
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_database_with_another_schema_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / DATABASES[kind]
+    change(path, "CREATE TABLE session (id TEXT)")
+    with pytest.raises(InvalidInput, match="schema"):
+        read_items(load_reader(kind), path)
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_database_that_is_being_written_is_read(kind: str, tmp_path: Path) -> None:
+    path = database(kind, tmp_path)
+    writer = apsw.Connection(str(path))
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("BEGIN IMMEDIATE")
+    assert messages(read_items(load_reader(kind), path))
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"), [*LINES.items(), ("gemini", DATA / "gemini"), ("qwen", DATA / "qwen")]
+)
+def test_the_program_is_detected(kind: str, path: Path) -> None:
+    assert detect_kind(path) == kind
+
+
+def test_a_database_is_detected_by_its_name(tmp_path: Path) -> None:
+    for kind in DATABASES:
+        assert detect_kind(database(kind, tmp_path)) == kind
+
+
+def test_records_of_the_program_are_counted() -> None:
+    assert left_out(read_items(load_reader("qwen"), QWEN)) == {"records of the program": 8}
