@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,7 +57,7 @@ class Changes:
         self._memory.notebook.log_manual_edits()
         return self.undo(self._newest(note_undo.can_be_undone, "change of the notebook").id)
 
-    def forget(self, ref: str, user_id: str | None = None) -> Forgotten:
+    def forget(self, ref: str | Sequence[str], user_id: str | None = None) -> Forgotten:
         """Erase or withdraw; see ``Memory.forget``."""
         # Few processes forget anything.
         from mnemos.memory.erasure import forget

@@ -82,42 +82,78 @@ class Forgotten(TypedDict):
     dates: dict[str, float]
 
 
-def forget(memory: Memory, ref: str, user_id: str | None = None) -> Forgotten:
-    """Erase what a reference names, or withdraw what other words mean; see ``Memory.forget``."""
-    if not isinstance(ref, str):
-        raise InvalidInput(f"ref must be a string, not {type(ref).__name__}")
+def forget(memory: Memory, ref: str | Sequence[str], user_id: str | None = None) -> Forgotten:
+    """Erase what references name, or withdraw what other words mean; see ``Memory.forget``."""
+    refs = [ref] if isinstance(ref, str) else ref
+    if not isinstance(refs, list | tuple) or not refs or not all(isinstance(one, str) for one in refs):
+        raise InvalidInput(f"ref must be a string or a list of strings, not {ref!r}"[:200])
+    refs = list(dict.fromkeys(refs))
     answer = Forgotten(
-        ref=ref, forgotten=True, permanent=True, withdrawn=[], candidates=[], entry=None, erased=[], kept=[],
-        pending=False, copies=[], tables=[], unsearched=[], dates={},
+        ref=", ".join(refs), forgotten=True, permanent=True, withdrawn=[], candidates=[], entry=None,
+        erased=[], kept=[], pending=False, copies=[], tables=[], unsearched=[], dates={},
     )  # fmt: skip
-    kind, colon, _ = ref.partition(":")
-    # A mistyped reference is not a request in words.
-    if REFERENCE.match(ref) or (colon and find_nearest(kind, _KINDS)):
-        return cast(Forgotten, answer | erase(memory, ref, user_id))
+    permanent = [one for one in refs if _is_reference(one)]
+    if len(permanent) == len(refs):
+        return cast(Forgotten, answer | erase(memory, refs, user_id))
+    if permanent:
+        raise InvalidInput(
+            f"{permanent[0]} is erased permanently, and {_find_other(refs)!r} can be undone. Use two calls."
+        )
     # Only withdrawal compares words with statements.
     from mnemos.memory.withdrawal import withdraw
 
-    done = withdraw(memory, ref, user_id=user_id)
+    done = withdraw(memory, " and ".join(refs), user_id=user_id)
     answer["permanent"], answer["forgotten"], answer["entry"] = False, bool(done.items), done.entry
     answer["withdrawn"] = [cast(Candidate, asdict(item)) for item in done.items]
     answer["candidates"] = [cast(Candidate, asdict(item)) for item in done.candidates]
     return answer
 
 
-def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any]:
-    """Erase what a reference names; see ``Memory.forget``.
+def _is_reference(ref: str) -> bool:
+    """True for a reference, also a mistyped one, which is not a request in words."""
+    kind, colon, _ = ref.partition(":")
+    return REFERENCE.match(ref) is not None or bool(colon and find_nearest(kind, _KINDS))
 
-    Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
+
+def _find_other(refs: Sequence[str]) -> str:
+    return next(one for one in refs if not _is_reference(one))
+
+
+def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> dict[str, Any]:
+    """Erase what references name; see ``Memory.forget``. The bytes of all are erased together at the end.
+
+    All messages and sessions are looked up first: an unknown one raises before anything is erased.
     """
-    kind, _, name = ref.partition(":")
     user = optional_name("user_id", user_id)
+    found = [(ref, _read_item(memory, ref, user)) for ref in refs]
+    texts: list[str] = []
+    erased: list[str] = []
+    kept: list[str] = []
+    templates: list[str] = []
+    for ref, said in found:
+        kind, _, name = ref.partition(":")
+        texts += said.texts if said else _read_texts(memory, kind, name)
+        # Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
+        taken, further = _erase_facts(memory, said)
+        erased += taken
+        kept += further + _find_title(memory, said)
+        templates += _find_templates(memory, said)
+        _erase_item(memory, ref, said, user)
+    gone = {*erased, *refs}
+    kept = [one for one in dict.fromkeys(kept) if one not in gone]
+    return {"erased": erased, "kept": kept, **scrub(memory, texts, list(dict.fromkeys(templates)))}
+
+
+def _read_item(memory: Memory, ref: str, user: str | None) -> _Said | None:
+    kind, _, name = ref.partition(":")
     said = _read(memory, kind, name)
     if user is not None:
         _check_owner(memory, kind, name, said, user)
-    texts = said.texts if said else _read_texts(memory, kind, name)
-    erased, kept = _erase_facts(memory, said)
-    kept += _find_title(memory, said)
-    templates = _find_templates(memory, said)
+    return said
+
+
+def _erase_item(memory: Memory, ref: str, said: _Said | None, user: str | None) -> None:
+    kind, _, name = ref.partition(":")
     if kind == "message" and said is not None:
         memory.sessions.forget_message(int(name))
     elif kind == "session" and name:
@@ -136,7 +172,6 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
             f"{ref!r} is not a reference.{suggest(kind, _KINDS)} Use message:ID, session:ID, fact:ID, "
             "note:ID, entry:ID or template:NAME."
         )
-    return {"erased": erased, "kept": kept, **scrub(memory, texts, templates)}
 
 
 def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> dict[str, Any]:

@@ -355,12 +355,12 @@ class Memory(Resource):
         """Undo the newest change of the notebook that can be undone."""
         return self.changes.undo_notes()
 
-    def forget(self, ref: str, *, user_id: str | None = None) -> Forgotten:
+    def forget(self, ref: str | Sequence[str], *, user_id: str | None = None) -> Forgotten:
         """Withdraw the fact or note that words or ids mean, or permanently erase what a reference names.
 
         Words ("where I live") and ids (``f12``) can be undone; if it is not clear what is meant, nothing
         changes and ``candidates`` lists it. ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``,
-        ``entry:ID`` and ``template:NAME`` are erased in rows, index and log. Nothing of another user is.
+        ``entry:ID`` and ``template:NAME`` are erased in rows, index and log, never another user's. Or a list.
         """
         return self.changes.forget(ref, user_id)
 

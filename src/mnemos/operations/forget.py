@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
+from mnemos.errors import InvalidInput
 from mnemos.memory.erasure import REFERENCE
-from mnemos.operations.arguments import MOST, User, resolve_or_keep
+from mnemos.operations.arguments import MOST, User, leave_unlisted, resolve_or_keep
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.sessions import describe_loss
-from mnemos.operations.texts import render_first, render_time
+from mnemos.operations.texts import list_some, render_first, render_time
 from mnemos.text.stored_text import join_items, reveal
 
 if TYPE_CHECKING:
@@ -42,37 +43,44 @@ class Forget(Operation, frozen=True, kw_only=True):
     )
 
     ref: Annotated[
-        str,
+        str | None,
         Meta(
             description="Words, or ids such as f12; to erase: message:ID, session:ID, fact:ID, note:ID, "
             "entry:ID or template:NAME"
         ),
-    ]
+    ] = None
+    refs: Annotated[list[str] | None, leave_unlisted("Several: references to erase, or ids to withdraw")] = (
+        None
+    )
     user_id: User = None
 
     def run(self, memory: Memory) -> Forgotten:
-        return fill(Forgotten, memory.forget(self._resolve(memory), user_id=self.user_id))
+        refs = [self._resolve(memory, ref) for ref in self._list_refs()]
+        return fill(Forgotten, memory.forget(refs, user_id=self.user_id))
 
     def at_stake(self, memory: Memory) -> str:
-        if not REFERENCE.match(self.ref):
-            # Withdrawn, and restored by undo.
-            return ""
-        ref = self._resolve(memory)
+        # Others are withdrawn, and restored by undo.
+        erased = [ref for ref in self._list_refs() if REFERENCE.match(ref)]
+        losses = [self._describe_loss(memory, self._resolve(memory, ref)) for ref in erased]
+        return f"{list_some(losses)} permanently" if losses else ""
+
+    def _list_refs(self) -> list[str]:
+        if (self.ref is None) == (not self.refs):
+            raise InvalidInput("Say what to forget: ref for one, refs for several.")
+        return [self.ref] if self.ref is not None else list(dict.fromkeys(self.refs or ()))
+
+    def _describe_loss(self, memory: Memory, ref: str) -> str:
         kind, _, name = ref.partition(":")
         if kind == "message" and name.isdecimal() and int(name) <= MOST:
             memory.sessions.get_messages_around(int(name), 0, 0)
         if kind == "session" and memory.sessions.get_session(name):
-            return f"{describe_loss(memory, name)} permanently"
-        return f"{ref} permanently"
+            return describe_loss(memory, name)
+        return ref
 
-    def _resolve(self, memory: Memory) -> str:
+    def _resolve(self, memory: Memory, ref: str) -> str:
         """Return the reference with the whole id of a session; one that only the log still has is kept."""
-        kind, _, name = self.ref.partition(":")
-        return (
-            f"session:{resolve_or_keep(memory, name, self.user_id)}"
-            if kind == "session" and name
-            else self.ref
-        )
+        kind, _, name = ref.partition(":")
+        return f"session:{resolve_or_keep(memory, name, self.user_id)}" if kind == "session" and name else ref
 
 
 class WithdrawnItem(Info, frozen=True, kw_only=True):
@@ -106,7 +114,7 @@ class Erased(Result, frozen=True, kw_only=True):
             lines += ["These files may still contain it. Delete those that you don't need:"]
             lines += render_first([self._render_file(path) for path in self.copies], _SHOWN)
         if self.tables:
-            lines.append(f"These tables contain it: {reveal(_list(self.tables))}.")
+            lines.append(f"These tables contain it: {reveal(list_some(self.tables))}.")
             compact = compact.format(self.tables[0].partition(".")[0])
             lines.append(f"Delete the rows there, {compact}, and delete the snapshots made before.")
         if self.unsearched:
@@ -149,10 +157,10 @@ class Forgotten(Erased, frozen=True, kw_only=True):
 
     def _render(self, command: str, undo: str, compact: str) -> str:
         if self.permanent:
-            with_it = f", and with it {_list(self.erased)}, taken from it alone" if self.erased else ""
+            with_it = f", and with it {list_some(self.erased)}, taken from it alone" if self.erased else ""
             lines = [f"Erased {self.ref}{with_it}."]
             if self.kept:
-                lines.append(f"These stay and may repeat it: {_list(self.kept)}.")
+                lines.append(f"These stay and may repeat it: {list_some(self.kept)}.")
                 lines += [f"To erase one: {command} {one}" for one in self.kept if REFERENCE.match(one)][:1]
             return join_items([*lines, *self.render_traces(compact)])
         if not self.withdrawn:
@@ -165,11 +173,6 @@ class Forgotten(Erased, frozen=True, kw_only=True):
         kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]
         lines += [f"The conversation still has it in {', '.join(kept)}."] if kept else []
         return join_items([*lines, *undo.format(self.entry).split("\n")])
-
-
-def _list(refs: list[str]) -> str:
-    more = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
-    return f"{', '.join(refs[:_SHOWN])}{more}"
 
 
 def _date(item: WithdrawnItem) -> str:

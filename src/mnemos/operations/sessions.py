@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from mnemos.errors import NotFound
+from mnemos.errors import InvalidInput, NotFound
 from mnemos.operations.arguments import (
     MOST,
     Offset,
@@ -21,7 +21,7 @@ from mnemos.operations.arguments import (
     up_to,
 )
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
-from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
+from mnemos.operations.texts import list_some, message_text, plural, render_calls, render_time, render_title
 from mnemos.sessions import session_types
 from mnemos.text.stored_text import join_items, one_line, render_speaker
 
@@ -352,24 +352,37 @@ class UnarchiveSession(_Mark, frozen=True, kw_only=True):
 
 
 class DeleteSession(Operation, frozen=True, kw_only=True):
-    """Delete a session and its messages. Can be undone for some weeks."""
+    """Delete a session and its messages, or several. Can be undone for some weeks."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a session", destructive=True, positional=("session",), example="trip-to-lisbon --yes"
     )
 
-    session: Session
+    session: Annotated[
+        str | None, Meta(description="Session: its id, the beginning of its id, or its title")
+    ] = None
+    sessions: Annotated[list[str] | None, Meta(description="Several sessions, named in the same way")] = None
 
     def run(self, memory: Memory) -> Done:
-        session_id = memory.sessions.resolve_session(self.session)
-        name = name_session(memory, session_id)
-        memory.sessions.delete_session(session_id)
-        is_kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
-        undo = "Undo restores it." if is_kept else "It was too large to keep for undo."
-        return Done(done=f"Deleted {name}. {undo}")
+        return Done(done="\n".join([_delete(memory, one) for one in self._resolve(memory)]))
 
     def at_stake(self, memory: Memory) -> str:
-        return describe_loss(memory, memory.sessions.resolve_session(self.session))
+        return list_some([describe_loss(memory, one) for one in self._resolve(memory)])
+
+    def _resolve(self, memory: Memory) -> list[str]:
+        """Return the ids of all: an unknown one raises NotFound before any is deleted."""
+        if (self.session is None) == (not self.sessions):
+            raise InvalidInput("Name the session to delete, or several with sessions.")
+        named = [self.session] if self.session is not None else self.sessions or []
+        return list(dict.fromkeys(memory.sessions.resolve_session(one) for one in named))
+
+
+def _delete(memory: Memory, session_id: str) -> str:
+    name = name_session(memory, session_id)
+    memory.sessions.delete_session(session_id)
+    is_kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
+    undo = "Undo restores it." if is_kept else "It was too large to keep for undo."
+    return f"Deleted {name}. {undo}"
 
 
 def describe_loss(memory: Memory, session_id: str) -> str:

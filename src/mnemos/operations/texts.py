@@ -100,6 +100,12 @@ def cut(text: str, characters: int) -> str:
     return text if len(text) <= characters else text[: characters - 1] + "…"
 
 
+def list_some(names: Sequence[str], most: int = 20) -> str:
+    """Render the first names, and the number of further ones."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 def render_first(lines: list[str], most: int) -> list[str]:
     """Render the first lines, indented, and the number of further ones."""
     rest = [f"  … and {len(lines) - most:,} more"] if len(lines) > most else []
