@@ -1,8 +1,9 @@
-# An MCP server over a pipe: docker run -i --rm -v mnemos:/data mnemos
+# The HTTP server: docker run -p 127.0.0.1:8765:8765 -v mnemos:/data mnemos
+# An MCP server over a pipe: docker run -i --rm -v mnemos:/data mnemos mcp
 FROM python:3.13-slim AS build
 WORKDIR /build
 COPY . .
-RUN python -m venv /opt/mnemos && /opt/mnemos/bin/pip install --no-cache-dir '.[mcp]'
+RUN python -m venv /opt/mnemos && /opt/mnemos/bin/pip install --no-cache-dir '.[mcp,server]'
 
 FROM python:3.13-slim
 COPY --from=build /opt/mnemos /opt/mnemos
@@ -11,7 +12,9 @@ ENV PATH=/opt/mnemos/bin:$PATH MNEMOS_HOME=/data PYTHONUNBUFFERED=1
 USER 1000
 WORKDIR /home/mnemos
 VOLUME /data
-# Fails if the home can't be opened. An empty one is healthy.
-HEALTHCHECK --interval=60s --timeout=10s CMD ["mnemos"]
+EXPOSE 8765
+# Fails if the server does not answer. Of use only for the server.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["/opt/mnemos/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/health', timeout=5)"]
 ENTRYPOINT ["mnemos"]
-CMD ["mcp"]
+# Only the publisher of the port or a proxy reaches a container. A token must have been created before.
+CMD ["serve", "--host", "0.0.0.0", "--port", "8765", "--behind-proxy", "--allowed-host", "localhost"]

@@ -12,7 +12,7 @@ import pytest
 from .conftest import PYTHON, ROOT, Open, Seen, Server
 
 COUNT = 100_000
-# What is in sight: the number of the first message, and how far its top is from that of the list.
+# The number of the first visible message, and the distance of its top from that of the list.
 FIRST = """() => {
   const box = document.querySelector('.reader').getBoundingClientRect();
   for (const one of document.querySelectorAll('.message')) {

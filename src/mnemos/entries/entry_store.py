@@ -172,7 +172,7 @@ class Entries(MemoryBackend):
 
     def users(self, limit: int = 1_000) -> list[str]:
         """Return the users of this space that have entries, by name."""
-        return self._storage.read(lambda tx: tx.entries.users(limit))
+        return list(self._storage.read(lambda tx: tx.entries.users(limit)))
 
     def forget(self, ref: str) -> None:
         """Erase an entry by its number; ``Memory.forget`` erases its bytes afterwards."""

@@ -69,6 +69,9 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     created_at: float
     expires_at: float | None = None
 
+    def is_valid(self, now: float) -> bool:
+        return self.expires_at is None or self.expires_at > now
+
     @property
     def grant(self) -> Grant:
         return Grant(self.id, self.space, Scope[self.scope.upper()], self.operations)
@@ -131,7 +134,7 @@ def find_token(given: bytes, tokens: Mapping[str, Token], now: float) -> Token |
     is_right = secrets.compare_digest(hash_token(given), known.sha256 if known else hash_token(b""))
     if known is None or not is_right:
         return None
-    return None if known.expires_at is not None and known.expires_at <= now else known
+    return known if known.is_valid(now) else None
 
 
 def create_token(

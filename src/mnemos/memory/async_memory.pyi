@@ -210,6 +210,7 @@ class AsyncSessions:
         parent: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
         sort: Literal["started", "updated"] = ...,
+        query: str | None = ...,
     ) -> list[Session]: ...
     async def session_count(
         self,
@@ -222,6 +223,7 @@ class AsyncSessions:
         until: Moment | None = ...,
         parent: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
+        query: str | None = ...,
     ) -> int: ...
     async def session_search(
         self,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.language.threats import scan
 from mnemos.language.threats.guard import ADVICE, admit
-from mnemos.operations.arguments import Allow, up_to
+from mnemos.operations.arguments import Allow, Offset, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.evaluation import EvaluationReport
-from mnemos.operations.texts import cut, render_time
+from mnemos.operations.texts import cut, plural, render_time
 from mnemos.progress import Progress
 from mnemos.text.stored_text import join_items, one_line
 
@@ -205,25 +205,84 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
 
 
 class ListEntries(Operation, frozen=True, kw_only=True):
-    """List the keys of a user's entries, most recently updated first."""
+    """List the keys of a user's entries, most recently updated first; with values, the entries."""
 
-    traits: ClassVar[Traits] = Traits(title="List entries", read_only=True, begins=True)
+    traits: ClassVar[Traits] = Traits(
+        title="List entries", read_only=True, begins=True, example="--user alice --values --limit 20"
+    )
 
     user: User = "default"
+    values: Annotated[bool, Meta(description="Show the values, too")] = False
+    limit: Annotated[int, up_to(1000)] | None = None
+    offset: Offset = 0
 
     def run(self, memory: Memory) -> KeyList:
         keys = memory.backend.list_keys(self.user)
-        return KeyList(user=self.user, keys=keys, count=len(keys), backend=memory.backend.backend_name)
+        end = None if self.limit is None else self.offset + self.limit
+        page = keys[self.offset : end]
+        found = (memory.backend.retrieve(self.user, key) for key in page) if self.values else ()
+        return KeyList(
+            user=self.user,
+            keys=page,
+            count=len(keys),
+            backend=memory.backend.backend_name,
+            entries=[fill(EntryDetail, entry) for entry in found if entry is not None],
+        )
+
+
+class EntryDetail(Info, frozen=True, kw_only=True):
+    """An entry with its times."""
+
+    key: str
+    value: str
+    metadata: dict[str, Any]
+    created_at: float
+    updated_at: float
 
 
 class KeyList(Result, frozen=True, kw_only=True):
     user: str
     keys: list[str]
     count: int
+    """All keys of the user, of which ``keys`` may be a part."""
     backend: str
+    entries: list[EntryDetail] = field(default_factory=list)
+    """The entries of ``keys``, if values were asked for."""
 
     def as_text(self) -> str:
-        return join_items(map(one_line, self.keys)) or f"{self.user} has no entries in {self.backend}."
+        if not self.count:
+            return f"{self.user} has no entries in {self.backend}."
+        shown = [f"{one.key}: {cut(one.value, _SHOWN)}" for one in self.entries] or self.keys
+        rest = [f"({len(self.keys)} of {self.count})"] if len(self.keys) < self.count else []
+        return join_items([*map(one_line, shown), *rest])
+
+
+class ListEntryUsers(Operation, frozen=True, kw_only=True):
+    """List the users that have entries on this machine, and how many each has."""
+
+    traits: ClassVar[Traits] = Traits(title="List users with entries", read_only=True, begins=True)
+
+    limit: Annotated[int, up_to(1000)] = 1000
+
+    def run(self, memory: Memory) -> EntryUsers:
+        if not isinstance(memory.backend, NullBackend) and memory.backend.is_cloud:
+            raise Refused(f"{memory.backend.backend_name} does not list its users. Name one with --user.")
+        found = memory.storage.read(lambda tx: tx.entries.users(self.limit))
+        return EntryUsers(users=[EntryUser(user=user, entries=count) for user, count in found.items()])
+
+
+class EntryUser(Info, frozen=True, kw_only=True):
+    user: str
+    entries: int
+
+
+class EntryUsers(Result, frozen=True, kw_only=True):
+    users: list[EntryUser]
+    """By name."""
+
+    def as_text(self) -> str:
+        lines = (f"{one_line(one.user)}: {plural(one.entries, 'entry', 'entries')}" for one in self.users)
+        return join_items(lines) or "No user has entries here."
 
 
 class GetEntry(Operation, frozen=True, kw_only=True):

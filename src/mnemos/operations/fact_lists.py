@@ -75,17 +75,19 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     status: Status = "all"
     type: Annotated[list[str] | None, Meta(description="Only these types: C, D, V, ?, ✓")] = None
     as_of: When = None
-    limit: Annotated[int, up_to(100_000, "Maximum number of results; the newest are kept")] = 200
+    limit: Annotated[int, up_to(100_000)] = 200
+    offset: Offset = 0
     session_id: SessionId = None
     user_id: User = None
 
     def run(self, memory: Memory) -> FactList:
         as_of = read_moment("as_of", self.as_of, memory.clock())
         facts = list(_choose(memory, self.scope, self.status, self.type, as_of, self.user_id))
-        kept = facts[-self.limit :]
-        kept.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
+        facts.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
+        kept = facts[self.offset : self.offset + self.limit]
         return FactList(
             total=len(facts),
+            left=max(len(facts) - self.offset - len(kept), 0),
             as_of=None if as_of is None else iso_time(as_of),
             facts=[FactInfo.of(fact) for fact in kept],
         )
@@ -95,11 +97,13 @@ class FactList(Result, frozen=True, kw_only=True):
     total: int
     as_of: str | None
     facts: list[FactInfo]
+    left: int = 0
+    """Facts after these."""
 
     def as_text(self) -> str:
         lines = [describe(fact) for fact in self.facts]
-        if self.total > len(self.facts):
-            lines.append(f"and {self.total - len(self.facts):,} older; raise limit to see them")
+        if self.left:
+            lines.append(f"and {self.left:,} more; raise limit or offset to see them")
         return join_items(lines) or "No facts."
 
 

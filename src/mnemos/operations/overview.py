@@ -1,4 +1,4 @@
-"""The operation that shows a memory at a glance."""
+"""Operations that show a memory at a glance, and the spaces of a home."""
 
 from __future__ import annotations
 
@@ -153,3 +153,38 @@ class Overview(Result, frozen=True, kw_only=True):
             days.setdefault(one.date, []).append(f"{one.source} {one.messages:,}")
         newest = sorted(days, reverse=True)[:_SHOWN_DAYS]
         return join_items([*lines, *(f"{day}  messages: {', '.join(days[day])}" for day in newest)])
+
+
+class ListSpaces(Operation, frozen=True, kw_only=True):
+    """List the spaces of this home. A space is a memory of its own: another user, agent or team."""
+
+    traits: ClassVar[Traits] = Traits(title="List spaces", read_only=True, local=True)
+
+    def run(self, memory: Memory) -> SpaceList:
+        return SpaceList(
+            current=memory.settings.space,
+            spaces=[
+                SpaceInfo(name=name, sessions=sessions, messages=messages)
+                for name, sessions, messages in memory.storage.spaces()
+            ],
+        )
+
+
+class SpaceInfo(Info, frozen=True, kw_only=True):
+    name: str
+    sessions: int
+    messages: int
+
+
+class SpaceList(Result, frozen=True, kw_only=True):
+    current: str
+    spaces: list[SpaceInfo]
+    """By name. A space exists once something was stored in it."""
+
+    def as_text(self) -> str:
+        lines = [
+            f"{one.name}: {plural(one.sessions, 'session')}, {plural(one.messages, 'message')}"
+            + (" (this one)" if one.name == self.current else "")
+            for one in self.spaces
+        ]
+        return join_items(lines) or "No spaces: nothing has been stored yet."

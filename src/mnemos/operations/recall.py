@@ -178,8 +178,6 @@ class Recalled(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         share = self._share()
         search = [] if share is None or share >= 1 else [f"By {describe_search(share)}."]
-        if self.certainty == WEAK:
-            search.append("These passages may not answer the question.")
         answer = self.packed or join_items([self._nothing()])
         return join_items([*self.notes, *search]) + "\n" * bool(self.notes or search) + answer
 

@@ -91,10 +91,11 @@ class MessageInfo(Info, frozen=True, kw_only=True):
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
-    """List sessions, newest first."""
+    """List sessions, newest first. With a query: those with the words in their title or messages."""
 
     traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example="--limit 5")
 
+    query: Annotated[str | None, Meta(description="Words in the title or the messages")] = None
     source: Source = None
     archived: Annotated[bool, Meta(description="List archived sessions instead")] = False
     limit: Annotated[int, up_to(1000)] = 20
@@ -111,6 +112,7 @@ class ListSessions(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> SessionList:
         chosen: dict[str, Any] = {
+            "query": self.query or None,
             "since": self.since,
             "until": self.until,
             "archived": self.archived,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
+from mnemos.errors import NotFound
 from mnemos.operations.arguments import MOST, When, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
@@ -168,15 +169,25 @@ class Examined(Result, frozen=True, kw_only=True):
 class ShowLog(Operation, frozen=True, kw_only=True):
     """Show what was changed, by whom and when, newest first. Appended messages are not logged."""
 
-    traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example="--limit 10")
+    traits: ClassVar[Traits] = Traits(
+        title="Show changes", read_only=True, positional=("entry",), example="--limit 10"
+    )
 
+    entry: Annotated[int, Meta(ge=0, le=MOST, description="Only this entry, with its whole texts")] | None = (
+        None
+    )
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
     since: When = None
     full: Annotated[bool, Meta(description="Whole texts before and after, not their beginnings")] = False
 
     def run(self, memory: Memory) -> Log:
-        rows = memory.log(self.limit, before=self.before, since=self.since)
+        if self.entry is None:
+            rows = memory.log(self.limit, before=self.before, since=self.since)
+        else:
+            rows = [row for row in memory.log(1, before=self.entry + 1) if row.id == self.entry]
+            if not rows:
+                raise NotFound(f"The log has no entry {self.entry}.")
         named = [row.ref.removeprefix(_SESSION) for row in rows if row.ref.startswith(_SESSION)]
         short = {_SESSION + full: _SESSION + own for full, own in memory.sessions.shorten_ids(named).items()}
         return Log(
@@ -193,11 +204,12 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     undone_by=row.undone_by,
                 )
                 for row in rows
-            ]
+            ],
+            is_whole=self.entry is not None,
         )
 
     def _show(self, text: str | None) -> str | None:
-        return text if text is None or self.full else cut(text, _SHOWN)
+        return text if text is None or self.full or self.entry is not None else cut(text, _SHOWN)
 
 
 class LogEntry(Info, frozen=True, kw_only=True):
@@ -215,6 +227,8 @@ class LogEntry(Info, frozen=True, kw_only=True):
 
 class Log(Result, frozen=True, kw_only=True):
     entries: list[LogEntry]
+    is_whole: bool = False
+    """One entry was asked for, and its texts are shown."""
 
     def as_text(self) -> str:
         lines = [
@@ -222,6 +236,8 @@ class Log(Result, frozen=True, kw_only=True):
             + (f"  (undone by {one.undone_by})" if one.undone_by else "")
             for one in self.entries
         ]
+        for one in self.entries if self.is_whole else ():
+            lines += [f"Before: {one.before or '(nothing)'}", f"After: {one.after or '(nothing)'}"]
         return join_items(lines) or "No changes yet."
 
 

@@ -172,7 +172,7 @@ class Recaller:
         ]
         excerpts = _put_later_first(ranked.scene.asked.question, excerpts)
         trace.mark("show")
-        packed = pack(excerpts, budget, project=project)
+        packed = pack(excerpts, budget, project=project, doubtful=sure == certainty.WEAK)
         trace.mark("pack")
         answer = Recall(
             query,

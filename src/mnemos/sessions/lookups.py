@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from types import NoneType
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from mnemos.errors import InvalidInput
 from mnemos.inputs import Moment, can_be_name, name, optional_name, whole
 from mnemos.language.moments import read_span
 from mnemos.sessions.lineage import list_lineage, resolve_id, resolve_projects
-from mnemos.sessions.message_search import SessionList
+from mnemos.sessions.message_search import SessionList, find_sessions
 from mnemos.sessions.records import dump_json, session_dict
 from mnemos.sessions.session_types import Session
 from mnemos.sessions.titles import add_titles, shorten_ids
@@ -77,21 +79,25 @@ class Lookups:
         parent: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         sort: Literal["started", "updated"] = "started",
+        query: str | None = None,
     ) -> list[Session]:
         """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
 
         They began at or after ``since`` and before ``until``. ``parent``: the children of this session.
         ``metadata``: those with these keys and values. ``sort="updated"`` lists the last changed first.
+        ``query``: text in the title, or words in the newest messages that have them.
 
         A session without a title has the first line that a user said as its title.
         """
         filters = self._choose(source, project, user_id, since, until, archived, parent, metadata)
         page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
         by_update = _is_by_update(sort)
-        rows = self._storage.read(
-            lambda tx: add_titles(tx, tx.sessions.recent(filters, by_update=by_update, **page))
-        )
-        return SessionList(map(session_dict, rows))
+
+        def work(tx: Reads) -> list[SessionRow]:
+            chosen = _narrow(tx, filters, query)
+            return add_titles(tx, tx.sessions.recent(chosen, by_update=by_update, **page))
+
+        return SessionList(map(session_dict, self._storage.read(work)))
 
     def session_count(
         self,
@@ -104,9 +110,10 @@ class Lookups:
         until: Moment | None = None,
         parent: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        query: str | None = None,
     ) -> int:
         filters = self._choose(source, project, user_id, since, until, archived, parent, metadata)
-        return self._storage.read(lambda tx: tx.sessions.count(filters))
+        return self._storage.read(lambda tx: tx.sessions.count(_narrow(tx, filters, query)))
 
     def children(self, session_id: str) -> list[Session]:
         """Return the sessions whose parent this is, oldest first; none for an unknown session."""
@@ -148,6 +155,10 @@ class Lookups:
             parent=optional_name("parent", parent),
             metadata=None if metadata is None else _encode_filter(metadata),
         )
+
+
+def _narrow(tx: Reads, filters: SessionFilters, query: str | None) -> SessionFilters:
+    return filters if query is None else replace(filters, ids=find_sessions(tx, query))
 
 
 def _encode_filter(metadata: Any) -> str:

@@ -70,6 +70,22 @@ def find_messages(tx: Reads, search: MessageSearch) -> list[MessageHit]:
     )
 
 
+def find_sessions(tx: Reads, query: str) -> list[str]:
+    """Return ids of sessions with the text in their title, or all the words in one of their messages.
+
+    Of messages, the newest 1,000 that have the words count.
+    """
+    if not isinstance(query, str):
+        raise InvalidInput(f"query must be a string, not {type(query).__name__}")
+    ids = tx.sessions.by_title_part(query.strip(), MAX_LIMIT) if query.strip() else []
+    words = parse(query)
+    if words.clauses:
+        results = tx.sessions.search(words, Filters(), order=Order.NEWEST, limit=MAX_LIMIT, offset=0)
+        found = [] if results.partial else [hit.message_id for hit in results.hits]
+        ids += [hit.message.session_id for hit in tx.sessions.hits(found, 1)]
+    return list(dict.fromkeys(ids))
+
+
 def _describe(
     tx: Reads, finder: Finder, hit: Hit, score: float, titles: Mapping[str, str], *, partial: bool
 ) -> MessageHit:

@@ -213,6 +213,13 @@ class Storage(Protocol):
 
     def usage(self) -> Usage: ...
 
+    def spaces(self) -> list[tuple[str, int, int]]:
+        """The name of every space in the database, by name, with the numbers of sessions and messages.
+
+        For the owner of the database: it is the only call that reaches beyond one space.
+        """
+        ...
+
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
         """Write a verified copy while in use; never overwrite an existing file."""
         ...

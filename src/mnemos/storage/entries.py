@@ -99,7 +99,7 @@ class EntryReads(Protocol):
         """The number of entries of all users in the space."""
         ...
 
-    def users(self, limit: int) -> list[str]:
+    def users(self, limit: int) -> dict[str, int]:
         """Users with entries, sorted by name."""
         ...
 

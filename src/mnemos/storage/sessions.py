@@ -172,6 +172,7 @@ class SessionFilters(Struct, frozen=True):
     parent: str | None = None
     metadata: str | None = None
     """A JSON object of strings, numbers, booleans and nulls that the session's metadata has, too."""
+    ids: Sequence[str] | None = None
 
 
 class Found(Struct, frozen=True):
@@ -213,6 +214,10 @@ class SessionReads(Protocol):
         ...
 
     def count(self, filters: SessionFilters) -> int: ...
+
+    def by_title_part(self, text: str, limit: int) -> list[str]:
+        """Ids of sessions whose title contains the text, ignoring case, newest start first."""
+        ...
 
     def projects(self) -> list[str]:
         """The projects of all sessions, each once."""

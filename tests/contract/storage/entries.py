@@ -93,7 +93,7 @@ class EntryContract(Contract):
 
         assert storage.read(seen_by_alice) == ([], [], [], [], {}, [], False)
         assert storage.write(lambda tx: tx.entries.delete("carol", "theme")) is None
-        assert storage.read(lambda tx: tx.entries.users(10)) == ["alice", "bob"]
+        assert storage.read(lambda tx: tx.entries.users(10)) == {"alice": 1, "bob": 1}
 
     def test_spaces_do_not_reach_each_other(self, open_another: Opener) -> None:
         here, there = open_another(), open_another("other")

@@ -20,7 +20,7 @@ from contract.storage.openers import (
     tell,
 )
 from mnemos.errors import NotFound, Refused
-from mnemos.storage.base import SessionFilters, SessionRow, Storage
+from mnemos.storage.base import Reads, SessionFilters, SessionRow, Storage
 
 FULL = session_row(
     "full",
@@ -41,6 +41,20 @@ FULL = session_row(
 
 
 class SessionContract(Contract):
+    def test_sessions_are_found_by_a_part_of_their_title(self, storage: Storage) -> None:
+        for number, title in enumerate(("Die Straße", "A road", None, "100%_road")):
+            create(storage, f"s{number}", title=title, started_at=NOW + number)
+        for text, found in (("STRASSE", ["s0"]), ("road", ["s3", "s1"]), ("%_", ["s3"]), ("_o", [])):
+            assert storage.read(lambda tx, text=text: tx.sessions.by_title_part(text, 10)) == found
+        assert storage.read(lambda tx: tx.sessions.by_title_part("road", 1)) == ["s3"]
+
+        def choose(tx: Reads, ids: list[str]) -> tuple[list[str], int]:
+            rows = tx.sessions.recent(SessionFilters(ids=ids), limit=9, offset=0)
+            return [row.id for row in rows], tx.sessions.count(SessionFilters(ids=ids))
+
+        assert storage.read(lambda tx: choose(tx, ["s1", "s2", "unknown"])) == (["s2", "s1"], 2)
+        assert storage.read(lambda tx: choose(tx, [])) == ([], 0)
+
     def test_growth_counts_sessions_by_local_date_and_source(self, storage: Storage) -> None:
         noon = datetime(2026, 3, 1, 12).timestamp()
         for number, (source, start) in enumerate(

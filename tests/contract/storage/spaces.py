@@ -49,6 +49,14 @@ class SpaceContract(Contract):
             settle(theirs)
         return Neighbours(theirs, ours, ids, entry)
 
+    def test_all_spaces_are_listed_with_what_they_hold(self, open_another: Opener) -> None:
+        for name, count in (("default", 1), ("other", 2)):
+            storage = open_another(name)
+            for number in range(count):
+                tell(storage, f"s{number}", message("x"), message("y"))
+        storage.write(lambda tx: tx.sessions.begin_delete("s0"))
+        assert open_another().spaces() == [("default", 1, 2), ("other", 1, 2)]
+
     def test_nothing_of_another_space_is_seen(self, spaces: Neighbours) -> None:
         ours = spaces.ours
         seen: list[SessionRow | MessageRow | AuditRow | str | None] = []

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..mcp.wire import PROGRAM, SECONDS, environment
 
-LISTENING = re.compile(r"http://[\d.]+:(\d+)")
+LISTENING = re.compile(r"https?://[\d.]+:(\d+)")
 
 
 @dataclass(frozen=True, slots=True)

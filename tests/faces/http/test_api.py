@@ -32,6 +32,7 @@ STATUSES = {
     "refused": 409,
     "already_exists": 409,
     "ambiguous": 409,
+    "conflict": 409,
     "disabled": 409,
     "not_allowed": 403,
     "read_only": 403,

@@ -42,11 +42,14 @@ def memory(home: Path) -> Iterator[Memory]:
         yield memory
 
 
-def ask(memory: Memory, name: str, arguments: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Send one request to the application in this process."""
+def ask(
+    memory: Memory, name: str, arguments: dict[str, Any], token: str = "", *, is_public: bool = False
+) -> tuple[int, dict[str, Any]]:
+    """Send one request to the application in this process, by default with the owner's token."""
     workers = Workers()
-    api = Api(Spaces(memory), workers, Doorkeeper(memory.settings), [HOST], RequestLog())
-    token = load_owner_token(memory.settings)
+    doorkeeper = Doorkeeper(memory.settings)
+    api = Api(Spaces(memory), workers, doorkeeper, [HOST], RequestLog(), is_public=is_public)
+    token = token or load_owner_token(memory.settings)
     sent: list[Any] = []
     headers = {"host": HOST, "authorization": f"Bearer {token}", "content-type": "application/json"}
     scope = {
@@ -66,6 +69,15 @@ def ask(memory: Memory, name: str, arguments: dict[str, Any]) -> tuple[int, dict
     asyncio.run(api(scope, receive, send))
     workers.close()
     return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_the_owners_token_is_not_for_other_machines(memory: Memory) -> None:
+    status, answer = ask(memory, "memory_status", {}, is_public=True)
+    assert (status, answer["error"]["code"]) == (401, "unauthenticated")
+    _, token = create_token(memory.settings, "phone", "admin", now=time.time())
+    assert ask(memory, "memory_status", {}, token, is_public=True)[0] == 200
+    status, answer = ask(memory, "backup", {"path": "/tmp/copy.db"}, token, is_public=True)
+    assert (status, answer["error"]["code"]) == (403, "not_allowed")
 
 
 def test_an_operation_over_its_time_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,8 +177,12 @@ def test_metrics_count_requests_and_tell_no_contents(home: Path) -> None:
     assert "default" not in text
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_what_was_acknowledged_is_there_after_the_end(home: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGKILL, 1)]
+)
+def test_what_was_acknowledged_is_there_after_the_end(
+    home: Path, number: signal.Signals, workers: int
+) -> None:
     acknowledged: list[int] = []
     enough = threading.Event()
 
@@ -187,7 +203,7 @@ def test_what_was_acknowledged_is_there_after_the_end(home: Path, number: signal
 
     settings = Settings(home=home)
     tokens = [create_token(settings, f"w{n}", "write", now=time.time())[1] for n in range(4)]
-    with serving(home) as server:
+    with serving(home, "--workers", str(workers)) as server:
         writers = [threading.Thread(target=append, args=(server, one)) for one in range(4)]
         for one in writers:
             one.start()

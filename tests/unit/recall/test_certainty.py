@@ -7,6 +7,7 @@ from conversations import BOTH, Tell, ana
 
 from mnemos import Memory
 from mnemos.recall.certainty import GOOD, NONE, WEAK
+from mnemos.text.tokens import count_tokens
 
 pytestmark = pytest.mark.usefixtures("utc")
 
@@ -56,6 +57,15 @@ def test_every_face_says_that_an_answer_is_weak(memory: Memory, tell: Tell) -> N
     answer = memory.call("recall", {"query": "which colour do the paddles of my nephew have?"})
     assert answer["certainty"] == WEAK
     assert "may not answer" in answer["text"]
+
+
+def test_only_a_weak_text_says_so_within_its_budget(memory: Memory, tell: Tell) -> None:
+    tell("s", "the kayak shop of the harbour sells paddles", "we row at dawn")
+    weak = memory.recall("which colour do the paddles of my nephew have?", budget=120)
+    good = memory.recall("what does the kayak shop of the harbour sell?", budget=120)
+    assert (weak.certainty, good.certainty) == (WEAK, GOOD)
+    assert ["may not answer" in text for text in (weak.text, good.text)] == [True, False]
+    assert max(map(count_tokens, (weak.text, good.text))) <= 120
 
 
 @BOTH

@@ -68,6 +68,7 @@ SCREENS = {
                 "ui": "Look at the memory in a browser",
                 "serve": "Serve the memory over HTTP on this machine",
                 "tokens": "Create, list and revoke tokens for programs that use it over HTTP",
+                "spaces": "List the spaces of this home",
                 "admin": "Rarely needed: optimize, verify, explain, benchmarks, completion",
                 "help": "Show the help of a command",
             },
@@ -142,6 +143,7 @@ SCREENS = {
         {
             "Commands": {
                 "list": "List the keys of a user, most recently updated first",
+                "users": "List the users that have entries",
                 "get": "Show the value of a key",
                 "set": "Set the value of a key",
                 "delete": "Permanently delete a key and its value",
@@ -278,6 +280,7 @@ SCREENS = {
                 "optimize": "Optimize the index and compute missing vectors",
                 "verify": "Compare an archive with this memory",
                 "explain": "Show who stated something, when, and what replaced it",
+                "changes": "List what was stored and changed since a cursor",
                 "providers": "Set up a memory provider besides the built-in one",
                 "evaluate": "Compare the backends that can store entries",
                 "bench": "Measure how well and how fast recall finds things",

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,10 @@ from mnemos.errors import Unavailable
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import is_terminal
+from mnemos.settings import Settings
+
+if TYPE_CHECKING:
+    from mnemos.faces.http.address import Address, Exposure
 
 PORT = 8765
 
@@ -38,7 +43,10 @@ def _where() -> list[click.Parameter]:
 def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
     """Serve the memory to an MCP client, which starts this command itself."""
     if address is not None:
-        _serve(chosen, address, tools)
+        _check_server()
+        from mnemos.faces.http.address import Address
+
+        _serve(chosen, Address.parse(address), tools)
         return
     if is_terminal(sys.stdin):
         click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
@@ -53,27 +61,43 @@ def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
 @click.option("--mcp", "wants_mcp", is_flag=True, help="Also serve MCP clients, at /mcp.")
 @click.option("--ui", "wants_page", is_flag=True, help="Also serve the page for a browser.")
 @_tools
-@click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
 @click.option(
     "--allowed-host",
     multiple=True,
     metavar="HOST",
-    help="Also answer requests for this host, such as memory.example.com: a proxy's.",
+    help="Also answer requests for this host, such as memory.example.com.",
+)
+@click.option("--tls-cert", "certificate", metavar="FILE", help="Certificate chain, for HTTPS.")
+@click.option("--tls-key", "key", metavar="FILE", help="Key of the certificate.")
+@click.option("--behind-proxy", is_flag=True, help="A proxy encrypts, and only it reaches the server.")
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."
 )
 @click.pass_obj
 def serve(
     chosen: Chosen,
+    /,
     tools: str,
     host: str,
     port: int,
-    allowed_host: tuple[str, ...],
+    workers: int,
     wants_mcp: bool,  # noqa: FBT001
     wants_page: bool,  # noqa: FBT001
+    allowed_host: tuple[str, ...],
+    **exposed: Any,
 ) -> None:
-    """Serve the memory over HTTP on this machine, every operation at /v1/NAME."""
+    """Serve the memory over HTTP, every operation at /v1/NAME."""
+    _check_server()
+    from mnemos.faces.http.address import Address, Exposure
+
+    exposure = Exposure(allowed_host, **exposed)
+    exposure.check_files()
+    address = Address.parse(f"[{host}]:{port}", public=True)
+    exposure.check_address(address, Settings.load(chosen.home, space=chosen.space))
     show = _print_link if wants_page else None
-    _serve(chosen, f"[{host}]:{port}", tools if wants_mcp else None, allowed_host, show)
+    _serve(chosen, address, tools if wants_mcp else None, exposure, show, workers=workers)
 
 
 @click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
@@ -83,9 +107,9 @@ def serve(
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
     """Look at the memory in a browser: ask it, see why, correct and forget."""
     _check_server()
+    from mnemos.faces.http.address import Address
     from mnemos.faces.http.launch import make_link
     from mnemos.faces.http.running import find_running
-    from mnemos.settings import Settings
 
     show = _print_link if is_quiet else _open_link
     settings = Settings.load(chosen.home, space=chosen.space)
@@ -93,7 +117,8 @@ def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT00
     if running is not None:
         show(make_link(settings, running))
         return
-    _serve(chosen, f"127.0.0.1:{PORT if port is None else port}", None, show=show, or_any=port is None)
+    address = Address("127.0.0.1", PORT if port is None else port)
+    _serve(chosen, address, None, show=show, or_any=port is None)
 
 
 def _print_link(link: str) -> None:
@@ -114,12 +139,13 @@ def _open_link(link: str) -> None:
 
 def _serve(
     chosen: Chosen,
-    address: str,
+    address: Address,
     tools: str | None,
-    allowed_hosts: tuple[str, ...] = (),
+    exposure: Exposure | None = None,
     show: Callable[[str], None] | None = None,
     *,
     or_any: bool = False,
+    workers: int = 1,
 ) -> None:
     """Serve at an address; with ``or_any`` at another port if this one is taken."""
     if tools is not None:
@@ -127,18 +153,19 @@ def _serve(
     else:
         _check_server()
     from mnemos.faces.http import launch
-    from mnemos.faces.http.address import Address
+    from mnemos.faces.http.address import Exposure
 
-    asked = Address.parse(address)
     try:
-        taken = asked.listen()
+        taken = address.listen()
     except Unavailable:
         if not or_any:
             raise
-        taken = replace(asked, port=0).listen()
+        taken = replace(address, port=0).listen()
     # Clients work elsewhere.
     with taken as listening, chosen.memory(is_local=False) as memory:
-        launch.serve(memory, listening, tools=tools, allowed_hosts=allowed_hosts, show=show)
+        launch.serve(
+            memory, listening, tools=tools, exposure=exposure or Exposure(), show=show, workers=workers
+        )
 
 
 def _check_server() -> None:

@@ -1,12 +1,15 @@
-"""The address that the server listens on: one that only this machine reaches."""
+"""The address that the server listens on, and what one that others reach needs."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from dataclasses import dataclass
 
 from mnemos.errors import InvalidInput, Refused, Unavailable
+from mnemos.memory.access_tokens import list_tokens
+from mnemos.settings import Settings
 
 LOCAL = "127.0.0.1"
 NAMES = (LOCAL, "localhost", "[::1]")
@@ -14,19 +17,84 @@ NAMES = (LOCAL, "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
+class Exposure:
+    """The way in which clients of other machines reach the server."""
+
+    hosts: tuple[str, ...] = ()
+    """Names that they call it by."""
+    certificate: str | None = None
+    key: str | None = None
+    """Files for TLS."""
+    behind_proxy: bool = False
+    """A proxy has them, and only the proxy reaches the server."""
+
+    @property
+    def has_tls(self) -> bool:
+        return self.certificate is not None
+
+    def check_files(self) -> None:
+        """Raise InvalidInput if the files for TLS can't be used."""
+        if (self.certificate is None) != (self.key is None):
+            raise InvalidInput("TLS needs both --tls-cert and --tls-key.")
+        if self.certificate is None:
+            return
+        # Few servers have them.
+        import ssl
+
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key)
+        except OSError as exc:
+            raise InvalidInput(f"{self.certificate} and {self.key} can't be used for TLS: {exc}.") from exc
+
+    def check_address(self, address: Address, settings: Settings) -> None:
+        """Raise Refused if others reach the address and something is missing that protects it."""
+        if address.is_local:
+            return
+        missing = [
+            advice
+            for is_there, advice in (
+                (bool(self.hosts), "name the host that clients call it by with --allowed-host"),
+                (
+                    self.has_tls or self.behind_proxy,
+                    "encrypt with --tls-cert and --tls-key, or use a proxy that does and --behind-proxy",
+                ),
+                (
+                    any(token.is_valid(time.time()) for token in list_tokens(settings)),
+                    "create a token with `mnemos tokens create`, because the owner's is not accepted there",
+                ),
+            )
+            if not is_there
+        ]
+        if missing:
+            raise Refused(
+                f"Refusing to listen on {address.host}, which other machines reach. First "
+                + "; and ".join(missing)
+                + "."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
-    """A loopback address and a port; 0 is any that is free."""
+    """An address and a port; 0 is any that is free."""
 
     host: str
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> Address:
-        """``HOST:PORT``, ``[::1]:PORT`` or ``PORT`` alone; an address that others reach raises Refused."""
+    def parse(cls, text: str, *, public: bool = False) -> Address:
+        """``HOST:PORT``, ``[::1]:PORT`` or ``PORT`` alone.
+
+        An address that others reach raises Refused unless ``public``.
+        """
         host, colon, port = text.strip().rpartition(":")
         if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
             raise InvalidInput(f"{text!r} is not an address. Use HOST:PORT, such as {LOCAL}:8765.")
-        return cls(_loopback(host.strip("[]")) if colon else LOCAL, int(port))
+        return cls(_read_host(host.strip("[]"), public=public) if colon else LOCAL, int(port))
+
+    @property
+    def is_local(self) -> bool:
+        """True if only this machine reaches it."""
+        return ipaddress.ip_address(self.host).is_loopback
 
     def listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -41,8 +109,8 @@ class Address:
         return listening
 
 
-def _loopback(host: str) -> str:
-    """Return a loopback address as it is written; everything else raises Refused. No name is looked up."""
+def _read_host(host: str, *, public: bool) -> str:
+    """Return an address as it is written. No name is looked up."""
     if host.lower() == "localhost":
         return LOCAL
     try:
@@ -51,9 +119,10 @@ def _loopback(host: str) -> str:
         address = ipaddress.ip_address(found[0][4][0])
     except (OSError, ValueError):
         address = None
-    if address is None or not address.is_loopback:
+    if address is None or not (address.is_loopback or public):
         raise Refused(
             f"Refusing to listen on {host!r}: use a loopback address such as {LOCAL} or ::1, which only "
-            "this machine reaches."
+            "this machine reaches"
+            + (", or another address of this machine, such as 0.0.0.0." if public else ".")
         )
     return str(address)

@@ -28,7 +28,7 @@ from mnemos.faces.http.replies import JSON, Health, Rejection, Reply, encode, re
 from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.faces.http.scopes import GRANT
 from mnemos.faces.http.workers import Spaces, Workers
-from mnemos.memory.access_tokens import Doorkeeper, Grant, Scope
+from mnemos.memory.access_tokens import OWNER, Doorkeeper, Grant, Scope
 
 MCP_PATH: Final = "/mcp"
 _PREFIX: Final = "/v1/"
@@ -60,8 +60,14 @@ class Api:
         request_log: RequestLog,
         mcp: App | None = None,
         page: Page | None = None,
+        *,
+        is_public: bool = False,
     ) -> None:
-        """``hosts``: values of the Host header that are answered. ``mcp``: the application at ``/mcp``."""
+        """``hosts``: values of the Host header that are answered. ``mcp``: the application at ``/mcp``.
+
+        ``is_public``: other machines reach the server, and the owner's token is not accepted.
+        """
+        self._is_public = is_public
         self._spaces = spaces
         self._calls = OperationCalls(spaces, workers)
         self._operations = OperationRoute(self._calls, request_log)
@@ -141,6 +147,9 @@ class Api:
         given = request.values(b"authorization")
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         grant = self._doorkeeper.admit(token.strip()) if scheme.lower() == b"bearer" else None
+        if self._is_public and grant is not None and grant.token_id == OWNER:
+            # It never expires, and is for this machine.
+            grant = None
         if grant is None and self._page is not None:
             grant = self._page.sessions.admit(token.strip())
         if grant is None:
@@ -151,8 +160,8 @@ class Api:
                 "The server names the file with the owner's token when it starts.",
                 {"www-authenticate": "Bearer"},
             )
-        if grant.scope is Scope.LOCAL and any(
-            name.startswith(_PROXIES) for name, _ in request.scope["headers"]
+        if grant.scope is Scope.LOCAL and (
+            self._is_public or any(name.startswith(_PROXIES) for name, _ in request.scope["headers"])
         ):
             # Behind a proxy, everybody comes from this machine.
             return replace(grant, scope=Scope.ADMIN)

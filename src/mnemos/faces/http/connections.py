@@ -67,25 +67,33 @@ class Serving(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    async def run_on(self, listening: socket.socket, on_stop: Callable[[], object]) -> None:
+    async def run_on(
+        self, listening: socket.socket, on_stop: Callable[[], object], parent: int | None = None
+    ) -> None:
         """Serve until SIGINT or SIGTERM; requests under way are answered. A second signal ends at once.
 
-        ``on_stop`` is called with the first.
+        ``on_stop`` is called with the first. ``parent``: a pipe that ends when the parent process does.
         """
         loop = asyncio.get_running_loop()
 
         def stop() -> None:
             self.should_exit = True
             on_stop()
+            if parent is not None:
+                loop.remove_reader(parent)
             for one in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(one)
 
         for one in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(one, stop)
+        if parent is not None:
+            loop.add_reader(parent, stop)
         await self.serve(sockets=[listening])
 
 
-def make_server(app: Any, *, lifespan: bool) -> Serving:
+def make_server(
+    app: Any, *, lifespan: bool, certificate: str | None = None, key: str | None = None
+) -> Serving:
     return Serving(
         uvicorn.Config(
             app,
@@ -99,5 +107,7 @@ def make_server(app: Any, *, lifespan: bool) -> Serving:
             proxy_headers=False,
             limit_concurrency=limits.CONNECTIONS,
             timeout_graceful_shutdown=limits.STOP_SECONDS,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
         )
     )

@@ -9,21 +9,25 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 
-from mnemos.errors import MnemosError
-from mnemos.faces.http.address import NAMES
+from mnemos.errors import InvalidInput, MnemosError
+from mnemos.faces.http.address import NAMES, Address, Exposure
 from mnemos.faces.http.api import MCP_PATH, Api
 from mnemos.faces.http.connections import make_server
 from mnemos.faces.http.page import Page
 from mnemos.faces.http.request_log import RequestLog, log_to_stderr
 from mnemos.faces.http.running import announce
+from mnemos.faces.http.supervisor import supervise
 from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory import Memory
-from mnemos.memory.access_tokens import NAME, Doorkeeper
+from mnemos.memory.access_tokens import NAME, Doorkeeper, load_owner_token
 from mnemos.memory.page_sessions import PageSessions, make_code
 from mnemos.settings import Settings
 
 log = logging.getLogger("mnemos.serve")
+
+_LOCAL = Exposure()
 
 
 def serve(
@@ -31,13 +35,50 @@ def serve(
     listening: socket.socket,
     *,
     tools: str | None,
-    allowed_hosts: Sequence[str] = (),
+    exposure: Exposure = _LOCAL,
     show: Callable[[str], None] | None = None,
+    workers: int = 1,
 ) -> None:
     """Serve the operations, and with ``tools`` MCP, until SIGINT or SIGTERM; then finish what is written.
 
-    With ``show`` also the page: it is called with a link to it.
+    With ``show`` also the page: it is called with a link to it. ``workers``: processes that serve.
     """
+    if tools is not None and workers > 1:
+        raise InvalidInput("MCP clients have sessions in one process. Use --workers 1, or leave --mcp out.")
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http{'s' if exposure.has_tls else ''}://{shown}:{port}"
+    log_to_stderr()
+    log.setLevel(logging.INFO)
+    run = partial(_run, memory, listening, tools, exposure, has_page=show is not None)
+    with ExitStack() as stack:
+        if Address(host, port).is_local:
+            # Made before several processes look for it.
+            load_owner_token(memory.settings)
+            file = shlex.quote(str(memory.settings.home / NAME))
+            log.info("clients must send this header: Authorization: Bearer $(cat %s)", file)
+        else:
+            log.info("clients must send this header: Authorization: Bearer TOKEN, see `mnemos tokens`")
+        log.info("listening on %s%s", url, "" if tools is None else MCP_PATH)
+        if show is not None:
+            stack.enter_context(announce(memory.settings.home, f"{url}/"))
+            show(make_link(memory.settings, f"{url}/"))
+        if workers > 1:
+            supervise(workers, run)
+        else:
+            run()
+
+
+def _run(
+    memory: Memory,
+    listening: socket.socket,
+    tools: str | None,
+    exposure: Exposure,
+    parent: int | None = None,
+    *,
+    has_page: bool,
+) -> None:
+    """Serve in this process. ``parent``: see ``Serving.run_on``."""
     calls, mcp = None, None
     spaces, workers = Spaces(memory), Workers()
     if tools is not None:
@@ -46,25 +87,21 @@ def serve(
 
         calls, mcp = endpoint.make(memory, spaces, tools)
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    hosts = _list_hosts(shown, port, allowed_hosts)
-    page = None if show is None else Page(PageSessions(memory.settings))
-    app = Api(spaces, workers, Doorkeeper(memory.settings), hosts, RequestLog(), mcp, page)
-    log_to_stderr()
-    log.setLevel(logging.INFO)
-    file = shlex.quote(str(memory.settings.home / NAME))
-    log.info("clients must send this header: Authorization: Bearer $(cat %s)", file)
-    log.info("listening on http://%s:%d%s", shown, port, MCP_PATH if mcp else "")
-    stack = ExitStack()
+    app = Api(
+        spaces,
+        workers,
+        Doorkeeper(memory.settings),
+        _list_hosts(f"[{host}]" if ":" in host else host, port, exposure.hosts),
+        RequestLog(),
+        mcp,
+        Page(PageSessions(memory.settings)) if has_page else None,
+        is_public=not Address(host, port).is_local,
+    )
+    server = make_server(app, lifespan=mcp is not None, certificate=exposure.certificate, key=exposure.key)
     try:
         workers.start("memory_status", lambda _: _open(memory))
-        if show is not None:
-            url = f"http://{shown}:{port}/"
-            stack.enter_context(announce(memory.settings.home, url))
-            show(make_link(memory.settings, url))
-        asyncio.run(make_server(app, lifespan=mcp is not None).run_on(listening, app.stop))
+        asyncio.run(server.run_on(listening, app.stop, parent))
     finally:
-        stack.close()
         if calls is not None:
             calls.settle()
         workers.close()
@@ -78,8 +115,9 @@ def make_link(settings: Settings, url: str) -> str:
 
 def _list_hosts(host: str, port: int, allowed: Sequence[str]) -> list[str]:
     names = dict.fromkeys((host, *NAMES))
-    # Clients leave the usual port out.
-    return [f"{name}:{port}" for name in names] + [name for name in names if port == 80] + list(allowed)
+    # Clients leave the usual port out, and a proxy may have another.
+    usual = [name for name in names if port in (80, 443)]
+    return [f"{name}:{port}" for name in (*names, *allowed)] + usual + list(allowed)
 
 
 def _open(memory: Memory) -> None:

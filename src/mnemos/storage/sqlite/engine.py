@@ -220,6 +220,9 @@ class SqliteStorage:
     def usage(self) -> Usage:
         return self.read(lambda tx: files.usage(_handle(tx).connection, self._path, _handle(tx).space))
 
+    def spaces(self) -> list[tuple[str, int, int]]:
+        return self.read(lambda tx: files.list_spaces(_handle(tx).connection))
+
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
         self.read(lambda tx: files.back_up(_handle(tx).connection, target, progress))
 

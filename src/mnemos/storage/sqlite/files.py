@@ -178,6 +178,11 @@ def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage
     )
 
 
+def list_spaces(connection: apsw.Connection) -> list[tuple[str, int, int]]:
+    """Return the name of each space with its numbers of sessions and messages."""
+    return rows(connection, SQL.spaces)
+
+
 def _copy(source: apsw.Connection, target: apsw.Connection, progress: Callable[[float], None] | None) -> None:
     with target.backup("main", source, "main") as copying:
         _finish_copy(copying, progress)

@@ -54,8 +54,8 @@ class StoredEntryReads:
     def count(self) -> int:
         return self._tx.value(self._sql.count, (self._space.id,)) or 0
 
-    def users(self, limit: int) -> list[str]:
-        return [name for (name,) in self._tx.rows(self._sql.users, (self._space.id, limit))]
+    def users(self, limit: int) -> dict[str, int]:
+        return dict(self._tx.rows(self._sql.users, (self._space.id, limit)))
 
     def has_others(self, user: str) -> bool:
         return bool(self._tx.rows(self._sql.others, (self._space.id, user)))

@@ -82,6 +82,10 @@ class StoredSessionReads:
     def count(self, filters: SessionFilters) -> int:
         return self._number(self._sql.count, self._bind(filters))
 
+    def by_title_part(self, text: str, limit: int) -> list[str]:
+        asked = (self._space.id, text.casefold(), limit)
+        return [session_id for (session_id,) in self._rows(self._sql.by_title_part, asked)]
+
     def projects(self) -> list[str]:
         return [project for (project,) in self._rows(self._sql.projects, (self._space.id,))]
 
@@ -227,7 +231,8 @@ class StoredSessionReads:
         return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
 
     def _bind(self, filters: SessionFilters) -> dict[str, Any]:
-        return asdict(filters) | {"space": self._space.id, "projects": _json_names(filters.projects)}
+        lists = {"projects": _json_names(filters.projects), "ids": _json_names(filters.ids)}
+        return asdict(filters) | {"space": self._space.id, **lists}
 
     def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
         return self._tx.rows(sql, bindings)

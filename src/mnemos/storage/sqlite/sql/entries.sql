@@ -48,8 +48,8 @@ FROM entries
 WHERE space = ?
 
 -- name: users
-SELECT name
-FROM entry_users
+SELECT name, (SELECT count(*) FROM entries AS e WHERE e.user = u.id)
+FROM entry_users AS u
 WHERE space = ?
 ORDER BY name
 LIMIT ?

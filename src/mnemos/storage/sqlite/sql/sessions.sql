@@ -65,6 +65,7 @@ WHERE s.space = :space
             )
         )
     )
+    AND (:ids IS NULL OR s.id IN (SELECT value FROM json_each(:ids)))
 ORDER BY iif(:by_update, s.updated_at, s.started_at) DESC, s.id
 LIMIT :limit
 OFFSET :offset
@@ -105,6 +106,16 @@ WHERE space = :space
             )
         )
     )
+    AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
+
+-- name: by_title_part
+SELECT id
+FROM sessions
+WHERE space = ?
+    AND NOT doomed
+    AND instr(title_folded, ?)
+ORDER BY started_at DESC, id
+LIMIT ?
 
 -- name: projects
 SELECT DISTINCT project
