@@ -15,8 +15,8 @@ from pathlib import Path
 
 PACKAGE = "mnemos"
 SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
-ALLOWED = ("memory", "operations")
-"""The one import that points up: memory loads the registry when an operation is called."""
+ALLOWED = (("memory", "operations"), ("memory", "client"))
+"""The imports that point up, when they are needed: an operation is called, a URL is opened."""
 
 Graph = dict[str, dict[str, int]]
 
@@ -33,8 +33,10 @@ def package_graph(source: Path = SOURCE) -> Graph:
 
 
 def find_cycles(graph: Graph) -> list[list[str]]:
-    """Find the groups of packages that reach each other, leaving out the one allowed import."""
-    edges = {name: {other for other in others if (name, other) != ALLOWED} for name, others in graph.items()}
+    """Find the groups of packages that reach each other, leaving out the allowed imports."""
+    edges = {
+        name: {other for other in others if (name, other) not in ALLOWED} for name, others in graph.items()
+    }
     reachable = {name: _reach(edges, name) for name in edges}
     groups = {
         tuple(sorted({name, *(other for other in reach if name in reachable.get(other, ()))}))
@@ -80,7 +82,8 @@ def main() -> int:
     cycles = find_cycles(graph)
     for cycle in cycles:
         print(f"cycle: {' <-> '.join(cycle)}")
-    print(f"{len(graph)} packages and modules, {len(cycles)} cycles ({' -> '.join(ALLOWED)} left out)")
+    allowed = ", ".join(map(" -> ".join, ALLOWED))
+    print(f"{len(graph)} packages and modules, {len(cycles)} cycles ({allowed} left out)")
     return bool(cycles)
 
 

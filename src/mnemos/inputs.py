@@ -127,8 +127,8 @@ def _refuse_url(name: str | Path) -> None:
     if scheme in ("postgresql", "postgres"):
         raise Unavailable("PostgreSQL is not supported yet. Open a home folder, such as ~/.mnemos.")
     if scheme in ("http", "https"):
-        raise Unavailable(
-            "A memory on a server cannot be opened yet. Open a folder of this machine, such as ~/.mnemos."
+        raise InvalidInput(
+            f"A home is a folder. In Python, mnemos.open({scheme + '://…'!r}) opens the memory of a server."
         )
     if scheme is not None:
         raise InvalidInput(f"A home is a folder, not a {scheme}:// URL. Use its path, such as ~/.mnemos.")

@@ -22,31 +22,26 @@ from mnemos.inputs import read_home, suggest
 from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
-_BACKEND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PLUG_IN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROMPT_PARTS = ("notebook", "facts", "tables")
 _MEMORY_TABLE = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
-# Fewer tokens have no room for a fact.
-_FEWEST_TOKENS = 50
+_FEWEST_TOKENS = 50  # Fewer have no room for a fact.
 _LARGEST_FILE = 1_000_000
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
-
 
 Stater = Literal["user", "agent", "import", "tool"]
 STATERS = get_args(Stater)
 """The sources of a fact: a person, a model, imported data or the output of a tool."""
 
 VARIABLES = {
-    "space": ("MNEMOS_SPACE",),
-    "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
+    "space": ("MNEMOS_SPACE",), "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
     "project": ("MNEMOS_PROJECT",), "prefer_project": ("MNEMOS_PREFER_PROJECT",),
     "actor": ("MNEMOS_ACTOR",), "durability": ("MNEMOS_DURABILITY",),
     "redact": ("MNEMOS_REDACT",), "disabled": ("MNEMOS_DISABLED",),
     "embedder": ("MNEMOS_EMBEDDER",), "depth": ("MNEMOS_DEPTH",), "notebook_files": ("MNEMOS_NOTEBOOK",),
-    "hermes_memory_db": ("HERMES_MEMORY_DB",),
-    "claude_dir": ("CLAUDE_CONFIG_DIR",), "codex_dir": ("CODEX_HOME",),
-    "provider": ("MNEMOS_PROVIDER",), "files": ("MNEMOS_FILES",),
+    "hermes_memory_db": ("HERMES_MEMORY_DB",), "claude_dir": ("CLAUDE_CONFIG_DIR",),
+    "codex_dir": ("CODEX_HOME",), "provider": ("MNEMOS_PROVIDER",), "files": ("MNEMOS_FILES",),
     "backend": ("MNEMOS_BACKEND", "HERMES_MEMORY_BACKEND"),
     "llm.base_url": ("MNEMOS_LLM_BASE_URL",), "llm.model": ("MNEMOS_LLM_MODEL",),
     "embedding.base_url": ("MNEMOS_EMBEDDING_BASE_URL",),
@@ -233,6 +228,11 @@ def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = 
     return read_home(home or env.get("MNEMOS_HOME") or "~/.mnemos")
 
 
+def find_token(env: Mapping[str, str] | None = None) -> str:
+    """Return the token for a server, ``MNEMOS_TOKEN``; empty if it is not set."""
+    return (os.environ if env is None else env).get("MNEMOS_TOKEN", "").strip()
+
+
 def check_space(space: str) -> str:
     """Check a space: parts of letters, digits and ``. _ @ -``, joined by ``/``."""
     if not isinstance(space, str) or len(space) > 200 or not _SPACE.fullmatch(space):
@@ -400,7 +400,7 @@ def check_provider(name: str, value: Any) -> str:
     known = value.strip() if isinstance(value, str) else None
     if known in ("", "none", "builtin"):
         return ""
-    if known is None or not _PROVIDER.fullmatch(known):
+    if known is None or not _PLUG_IN.fullmatch(known):
         raise InvalidInput(f"{name} must have letters, digits and . _ - only, not {value!r}.")
     return known
 
@@ -408,7 +408,7 @@ def check_provider(name: str, value: Any) -> str:
 def _backend(name: str, value: Any) -> str:
     """Check the name of a backend; empty to choose automatically."""
     known = value.strip().lower() if isinstance(value, str) else None
-    if known is None or (known and not _BACKEND.fullmatch(known)):
+    if known is None or (known and not _PLUG_IN.fullmatch(known)):
         raise InvalidInput(f"{name} must be null, local, honcho or a plug-in, not {value!r}.")
     return known
 

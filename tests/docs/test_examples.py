@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from faces.http.servers import serving
 from mnemos.faces.cli.app import cli, run
 from mnemos.settings import Settings
 
@@ -18,6 +20,7 @@ from .pages import DOCS, ROOT, Block, blocks, commands, name_of, pages
 
 # Pages whose commands can be run one after the other; those of other pages name things that are not there.
 WALKS = (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "first-minute.md")
+ADDRESS = "http://127.0.0.1:8765"
 WITH_PYTHON = [page for page in pages() if blocks(page, "python")]
 WITH_SHELL = [page for page in pages() if any(map(commands, blocks(page, "sh")))]
 WITH_TOML = [page for page in pages() if blocks(page, "toml")]
@@ -30,13 +33,25 @@ def test_the_examples_of_a_page_run_in_order_and_print_what_it_says(
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__example__"}
     printed = ""
-    for block in blocks(page):
-        if block.language == "python":
-            printed = _printed_by_python(page, block, namespace)
-        elif block.language == "sh" and page in WALKS:
-            printed = _printed_by_commands(page, block)
-        elif block.language == "text":
-            assert _fits(block.text, printed), f"{name_of(page)}:{block.line} was really:\n{printed}"
+    with _served(page, tmp_path / "served") as replace:
+        for block in blocks(page):
+            if block.language == "python":
+                printed = _printed_by_python(page, block, replace(block.text), namespace)
+            elif block.language == "sh" and page in WALKS:
+                printed = _printed_by_commands(page, block)
+            elif block.language == "text":
+                assert _fits(block.text, printed), f"{name_of(page)}:{block.line} was really:\n{printed}"
+
+
+@contextmanager
+def _served(page: Path, home: Path) -> Iterator[Callable[[str], str]]:
+    """Start a server for a page whose Python asks one, and put its address and token into the code."""
+    if not any(ADDRESS in block.text for block in blocks(page, "python")):
+        yield str
+        return
+    with serving(home) as server:
+        here = f"http://127.0.0.1:{server.port}"
+        yield lambda text: text.replace(ADDRESS, here).replace("mnm_…", server.token)
 
 
 @pytest.mark.parametrize("page", WITH_SHELL, ids=name_of)
@@ -61,9 +76,9 @@ def test_a_command_that_is_not_there_is_noticed() -> None:
             _parse(cli, "mnemos", arguments)
 
 
-def _printed_by_python(page: Path, block: Block, namespace: dict[str, Any]) -> str:
+def _printed_by_python(page: Path, block: Block, text: str, namespace: dict[str, Any]) -> str:
     # Blank lines before the code make tracebacks name the lines of the page.
-    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    code = compile("\n" * (block.line - 1) + text, str(page), "exec")
     with redirect_stdout(io.StringIO()) as printed:
         exec(code, namespace)
     return printed.getvalue()

@@ -96,7 +96,8 @@ mnemos --space "../x" stats
 """
 
 STATEMENTS = """
-package.open("http://localhost:8765")
+package.open("http://localhost:8765", token="x" * 40, space="work")
+package.open("http://u:secret@localhost:8765")
 package.open(42)
 package.open(space="a b")
 package.open(hot_tokens=-1)

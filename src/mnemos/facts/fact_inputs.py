@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -16,6 +17,7 @@ from mnemos.text.secrets import redact, redact_value, refuse_secret
 
 _LONGEST_NAMED: Final = 2_000
 _NUMBER: Final = re.compile(r"\.\d+$")
+_OWN_SESSION: Final = re.compile(r"memory-[0-9a-f]{16}")
 
 
 def redact_statement(statement: Statement, settings: Settings) -> Statement:
@@ -66,3 +68,13 @@ def check_days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
         raise InvalidInput(f"older_than_days is {value!r}. Use a number of days from 0.")
     return float(value)
+
+
+def make_own_session() -> str:
+    """Return the id of a program's own session, for turns and scopes, where its calls name none."""
+    return f"memory-{os.urandom(8).hex()}"
+
+
+def is_own_session(session_id: str | None) -> bool:
+    """True for such an id: no conversation has it, so no fact comes from it."""
+    return isinstance(session_id, str) and _OWN_SESSION.fullmatch(session_id) is not None

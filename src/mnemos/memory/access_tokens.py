@@ -205,7 +205,7 @@ def hash_token(token: bytes) -> str:
 def load_owner_token(settings: Settings) -> str:
     """Return the owner's token, which is made the first time. A file that others can read is refused."""
     path = settings.home / NAME
-    found = _read_owner_token(path)
+    found = read_owner_token(settings.home)
     if found is not None:
         return found
     if settings.disabled:
@@ -215,14 +215,16 @@ def load_owner_token(settings: Settings) -> str:
         )
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         # Another server may have been faster.
-        found = _read_owner_token(path)
+        found = read_owner_token(settings.home)
         if found is None:
             found = _PREFIX + secrets.token_urlsafe(32)
             files.replace(path, f"{found}\n".encode(), alone=True)
     return found
 
 
-def _read_owner_token(path: Path) -> str | None:
+def read_owner_token(home: Path) -> str | None:
+    """Return the owner's token of a home; None if there is none. Raises PermissionDenied."""
+    path = home / NAME
     text = read_private(path, _LONGEST + 2, _ADVICE)
     if text is None:
         return None

@@ -11,10 +11,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from mnemos.memory.call_lanes import BACKEND, LONG, READS, WORKSPACE, WRITES, Lanes
 from mnemos.memory.memory import Memory
+from mnemos.memory.opening import find, touch
+from mnemos.settings import Settings
 
 _ENTRIES = "is_available list_keys query retrieve"
 
@@ -106,11 +109,17 @@ class AsyncMemory(type("_Methods", (_Part,), _make_methods(""))):
     def __init__(self, memory: Memory, lanes: Lanes | None = None) -> None:
         super().__init__(memory, lanes or Lanes())
         self.sync = memory
-        self.settings = memory.settings
-        self.database = memory.database
         self._call_lanes: dict[str, str] = {}
         for name, kind in _PARTS.items():
             setattr(self, name, kind(memory, self._lanes))
+
+    @property
+    def settings(self) -> Settings:
+        return self.sync.settings
+
+    @property
+    def database(self) -> Path:
+        return self.sync.database
 
     async def call(self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None) -> Any:
         work = partial(self._memory.call, name, args, user_id=user_id)
@@ -154,13 +163,14 @@ async def aopen(
     space: str | None = None,
     read_only: bool = False,
     clock: Callable[[], float] = time.time,
+    token: str | None = None,
     **flags: Any,
 ) -> AsyncGenerator[AsyncMemory, None]:
     """Open a memory as ``open`` does, for ``async with``; it is closed at the end."""
     lanes = Lanes()
-    find = partial(Memory.at, home_or_url, space=space, read_only=read_only, clock=clock, **flags)
+    given = {"space": space, "read_only": read_only, "clock": clock, "token": token, **flags}
     # Nothing is open yet: cancelled here, nothing needs to be closed.
-    memory = await lanes.run(WRITES, find)
+    memory = await lanes.run(WRITES, partial(find, home_or_url, **given))
     async with AsyncMemory(memory, lanes) as opened:
-        await lanes.run(WRITES, lambda: memory.storage)
+        await lanes.run(WRITES, partial(touch, memory))
         yield opened

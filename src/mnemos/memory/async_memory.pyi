@@ -681,5 +681,6 @@ def aopen(
     space: str | None = ...,
     read_only: bool = ...,
     clock: Clock = ...,
+    token: str | None = ...,
     **flags: Any,
 ) -> AbstractAsyncContextManager[AsyncMemory]: ...

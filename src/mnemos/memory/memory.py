@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.facts.fact import KIND
+from mnemos.facts.fact_inputs import make_own_session
 from mnemos.facts.facts import Facts
 from mnemos.inputs import Moment, in_range, moment, names, whole
 from mnemos.language.moments import read_moment
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from mnemos.workspace.workspace import Workspace
 
 ToolFormat = Literal["openai", "anthropic", "mcp"]
-_SHOWN = (
+SHOWN = (
     *("recall", "remember", "search", "forget", "tools", "call", "log", "undo", "close", "settings"),
     *("sessions", "facts", "notebook", "entries", "templates", "workspace", "imports", "database"),
     *("backup", "backups", "restore", "export", "import_archive", "compare_archive", "doctor"),
@@ -108,7 +109,7 @@ class Memory(Resource):
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
 
     def __dir__(self) -> list[str]:
-        return sorted(_SHOWN)
+        return sorted(SHOWN)
 
     # --- location ------------------------------------------------------------------------
 
@@ -142,9 +143,8 @@ class Memory(Resource):
     @part
     def facts(self) -> Facts:
         # Without a session of the host's, this object is one.
-        session_id = f"memory-{os.urandom(8).hex()}"
         return choose_facts(self.settings)(
-            self.storage, self.settings, self.clock, self._rank_facts, session_id
+            self.storage, self.settings, self.clock, self._rank_facts, make_own_session()
         )
 
     @part

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from typing import Any, cast
 
+from mnemos.errors import InvalidInput
+from mnemos.inputs import find_scheme
 from mnemos.memory.memory import Memory
 from mnemos.sessions.lookups import Clock
 
@@ -16,13 +18,50 @@ def open(
     space: str | None = None,
     read_only: bool = False,
     clock: Clock = time.time,
+    token: str | None = None,
     **flags: Any,
 ) -> Memory:
     """Open the memory of a home (default: ``$MNEMOS_HOME`` or ``~/.mnemos``) in one space.
 
-    ``:memory:`` keeps everything in this process. Further keyword arguments are settings, such as
-    ``durability="full"`` or ``actor="me"``. The home is created when it is missing.
+    ``:memory:`` keeps everything in this process. ``http://…`` and ``https://…`` are the memory of a server.
+    ``token`` is for it (default: ``$MNEMOS_TOKEN``, or on this machine the owner's token in the home).
+    Further keyword arguments are settings, such as ``durability="full"`` or ``actor="me"``. The home is
+    created when it is missing.
     """
-    memory = Memory.at(home_or_url, space=space, read_only=read_only, clock=clock, **flags)
-    memory.storage  # noqa: B018 - a home that cannot be opened should say so here
+    memory = find(home_or_url, space=space, read_only=read_only, clock=clock, token=token, **flags)
+    touch(memory)
     return memory
+
+
+def find(
+    home_or_url: str | os.PathLike[str] | None = None,
+    *,
+    space: str | None = None,
+    read_only: bool = False,
+    clock: Clock = time.time,
+    token: str | None = None,
+    **flags: Any,
+) -> Memory:
+    """Return a memory that is not opened yet."""
+    if find_scheme(home_or_url) not in ("http", "https"):
+        if token is not None:
+            raise InvalidInput("token is for the URL of a server. Leave it out, or pass http://HOST:PORT.")
+        return Memory.at(home_or_url, space=space, read_only=read_only, clock=clock, **flags)
+    given = {"space": space, **flags} if clock is time.time else {"clock": clock, "space": space, **flags}
+    chosen = sorted(name for name, value in given.items() if value is not None)
+    if chosen:
+        raise InvalidInput(
+            f"{', '.join(chosen)} can't be set here: a server has its own settings, a token its own space."
+        )
+    # Points up like Memory.call: whoever opens a folder does not load the client.
+    from mnemos.client.remote_memory import connect
+
+    return cast(Memory, connect(str(home_or_url), token, read_only=read_only))
+
+
+def touch(memory: Memory) -> None:
+    """Raise now if a memory can't be opened, not when it is first used."""
+    if isinstance(memory, Memory):
+        memory.storage  # noqa: B018
+    else:
+        memory.check()

@@ -158,7 +158,7 @@ def resolve_or_keep(memory: Memory, session: str, user_id: str | None = None) ->
     try:
         return memory.sessions.resolve_session(session, user_id=user_id)
     except NotFound:
-        return session
+        return session.removeprefix("session:")
 
 
 def _choices(field: Mapping[str, Any]) -> list[str]:

@@ -371,7 +371,13 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
         return EntriesFound(
             user=self.user,
             entries=[
-                replace(_info(entry), match=entry.match, updated_at=entry.updated_at) for entry in found
+                replace(
+                    _info(entry),
+                    match=entry.match,
+                    created_at=entry.created_at,
+                    updated_at=entry.updated_at,
+                )
+                for entry in found
             ],
             count=len(found),
         )
@@ -465,6 +471,7 @@ class EntryInfo(Info, frozen=True, kw_only=True):
     value: str
     metadata: dict[str, Any]
     match: str | UnsetType = UNSET
+    created_at: float | UnsetType = UNSET
     updated_at: float | UnsetType = UNSET
 
 

@@ -107,6 +107,8 @@ class Explained(Result, frozen=True, kw_only=True):
     origin: str | None = None
     """For a message: ``memory`` if it repeats what memory gave."""
     source: SaidInfo | None = None
+    fact: FactInfo | None = None
+    """The fact itself."""
     replaced: list[FactInfo] = field(default_factory=list)
     """The facts it replaced, directly or not, oldest first."""
     replaced_by: list[FactInfo] = field(default_factory=list)
@@ -187,6 +189,7 @@ def _explain_fact(memory: Memory, ref: str, user: str | None) -> Explained:
         actor=row.actor,
         at=row.recorded_at,
         source=_find_source(memory, row.session_id, row.message_id),
+        fact=_inform([row], user)[0],
         replaced=_inform(before, user),
         replaced_by=_inform(after, user),
         may_replace=_inform([one for one in doubts if one.id < number], user),

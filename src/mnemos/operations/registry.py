@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Notes and tables belong to a space, not to a user.
 _SHARED = frozenset({"notebook", "workspace"})
+_ALSO_LONG = frozenset({"doctor", "evaluate"})
 
 
 def load(entry: Entry) -> type[Operation]:
@@ -41,6 +42,11 @@ def find(name: str) -> type[Operation]:
         meant = suggest(name, BY_NAME) or f" There are {', '.join(sorted(BY_NAME))}."
         raise NotFound(f"There is no operation {name!r}.{meant}")
     return load(BY_NAME[name])
+
+
+def is_long(name: str) -> bool:
+    """True for an operation that may take minutes."""
+    return name in _ALSO_LONG or issubclass(load(BY_NAME[name]), LongOperation)
 
 
 def description(operation: type[Operation]) -> str:

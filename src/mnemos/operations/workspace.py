@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -52,6 +53,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
     read_only: Annotated[bool, leave_unlisted("Refuse every change")] = False
     plan: Annotated[bool, leave_unlisted("Also show how SQLite runs it; for one statement")] = False
+    whole: Annotated[bool, leave_unlisted("Return long texts and bytes whole")] = False
     user_id: User = None
 
     def writes(self) -> bool:
@@ -67,12 +69,13 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
             max_rows=self.max_rows,
             offset=self.offset,
             timeout=self.timeout,
-            max_bytes=limits.BYTES,
-            max_cell=limits.CELL,
+            max_bytes=None if self.whole else limits.BYTES,
+            max_cell=None if self.whole else limits.CELL,
             read_only=self.read_only,
             user_id=self.user_id,
         )
-        return replace(QueryAnswer.of(table.fit(answer, limits.BYTES)), plan=plan)
+        fitting = answer if self.whole else table.fit(answer, limits.BYTES)
+        return replace(QueryAnswer.of(fitting), plan=plan)
 
     def _explain(self, memory: Memory) -> list[str]:
         """Return the steps of the query, each indented below the one that it is part of."""
@@ -95,7 +98,13 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         return steps
 
 
-Cell = str | int | float | None
+class BytesCell(Info, frozen=True, kw_only=True):
+    """The value of a cell that is neither text nor a number."""
+
+    base64: str
+
+
+Cell = str | int | float | BytesCell | None
 
 
 class StatementRows(Info, frozen=True, kw_only=True):
@@ -172,7 +181,7 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
             StatementResult(
                 statement=one.statement,
                 columns=one.columns,
-                rows=list(one.rows),
+                rows=[list(map(_value, row)) for row in one.rows],
                 changes=one.changes,
                 truncated=one.truncated,
             )
@@ -425,9 +434,17 @@ class RowsImported(Result, frozen=True, kw_only=True):
 
 
 def _plain(rows: Any) -> list[list[Cell]]:
-    """Replace infinities, which JSON does not have."""
-    return [[_number(value) if isinstance(value, float) else value for value in row] for row in rows]
+    return [[_cell(value) for value in row] for row in rows]
 
 
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+def _value(cell: Cell) -> Any:
+    return b64decode(cell.base64) if isinstance(cell, BytesCell) else cell
+
+
+def _cell(value: Any) -> Any:
+    """Return a value that JSON has: infinities become text."""
+    if isinstance(value, bytes):
+        return BytesCell(base64=b64encode(value).decode())
+    if isinstance(value, float) and not math.isfinite(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -15,7 +15,7 @@ from mnemos.errors import Busy, InvalidInput, TimedOut
 from mnemos.faces.http import limits
 from mnemos.faces.http.replies import Preview, encode
 from mnemos.faces.http.scopes import check_allowed
-from mnemos.faces.http.workers import Spaces, Workers, is_long
+from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory.access_tokens import Grant
 from mnemos.operations import registry
 from mnemos.operations.base import Operation
@@ -66,7 +66,7 @@ class OperationCalls:
     async def run(self, name: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
         """Wait for the work of an operation, for a short one within its time."""
         waited, cancellation = self.start(name, work)
-        await asyncio.wait([waited], timeout=None if is_long(name) else limits.CALL_SECONDS)
+        await asyncio.wait([waited], timeout=None if registry.is_long(name) else limits.CALL_SECONDS)
         if not waited.done():
             cancellation.request()
             raise TimedOut(

@@ -16,20 +16,12 @@ from mnemos.cancellation import Cancellation
 from mnemos.faces.http import limits
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import LongOperation
-from mnemos.operations.index import BY_NAME
 
 _Outcome = TypeVar("_Outcome")
 
 _SEARCHES = frozenset(
     {"recall", "session_search", "sessions_search", "memory_search", "entries_query", "sqlite_query"}
 )
-_ALSO_LONG = frozenset({"doctor", "evaluate"})
-
-
-def is_long(name: str) -> bool:
-    """True for an operation that may take minutes."""
-    return name in _ALSO_LONG or issubclass(registry.load(BY_NAME[name]), LongOperation)
 
 
 class Workers:
@@ -46,7 +38,7 @@ class Workers:
     ) -> tuple[Future[_Outcome], Cancellation]:
         """Run the work of an operation in its pool."""
         cancellation = Cancellation()
-        pool = self._long if is_long(name) else self._searches if name in _SEARCHES else self._quick
+        pool = self._long if registry.is_long(name) else self._searches if name in _SEARCHES else self._quick
         self._running.add(cancellation)
         future = pool.submit(partial(_run, work, cancellation))
         future.add_done_callback(lambda _: self._running.discard(cancellation))

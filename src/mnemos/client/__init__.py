@@ -1,0 +1,1 @@
+"""The memory of a server: the other end of ``faces.http``."""

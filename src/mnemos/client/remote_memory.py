@@ -1,0 +1,240 @@
+"""A memory on a server, used like one of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from mnemos.client.remote_part import Answer, RemotePart, Via, as_list, make_part
+from mnemos.client.wire import SECONDS, Address, Wire
+from mnemos.errors import Disabled, MnemosError, NotAllowed, ReadOnly, Refused
+from mnemos.facts.fact_inputs import make_own_session
+from mnemos.memory.access_tokens import read_owner_token
+from mnemos.memory.memory import SHOWN, Memory, ToolFormat
+from mnemos.operations import registry
+from mnemos.operations.arguments import replace_surrogates
+from mnemos.operations.base import Operation
+from mnemos.recall.answer import Recall, RecallHit
+from mnemos.settings import check_depth, find_token, home_folder
+from mnemos.storage.audit import AuditRow
+
+_ELSEWHERE = (
+    "settings", "database", "storage", "home", "folder", "clock", "templates_folder", "shelf", "recaller",
+    "feeds", "changes", "imports", "embedding", "is_in_memory",
+)  # fmt: skip
+
+
+@cache
+def _fields(name: str) -> frozenset[str]:
+    return frozenset(registry.find(name).__struct_fields__)
+
+
+def _read_recall(answer: Answer) -> Recall:
+    return Recall(
+        answer["query"],
+        msgspec.convert(answer["hits"], tuple[RecallHit, ...]),
+        answer["packed"],
+        answer["mode"],
+        answer["coverage"],
+        answer["left_out"],
+        tuple(answer["notes"]),
+        answer["certainty"],
+    )
+
+
+_FORGOTTEN = (
+    "ref", "forgotten", "permanent", "withdrawn", "candidates", "entry", "erased", "kept", "pending",
+    "copies", "tables", "unsearched", "dates",
+)  # fmt: skip
+_VIA = {
+    "log": Via(
+        "log",
+        fixed={"full": True},
+        answer=lambda found: msgspec.convert(found["entries"], list[AuditRow]),
+    ),
+    "recall": Via(
+        "recall",
+        {"session_ids": "=session", "exclude_session_ids": "=exclude", "depth": "deep"},
+        answer=_read_recall,
+        convert={"kinds": as_list, "depth": lambda depth: check_depth("depth", depth) == "deep"},
+    ),
+    "undo": Via("undo", {"entry_id": "entry"}, answer=lambda found: found["done"]),
+    "undo_notes": Via("notebook_undo", answer=lambda found: found["done"]),
+}
+_ADVICE = {
+    "tables_block": 'Use memory.call("sqlite_schema").',
+    "optimize_notebook": 'Use memory.call("memory_optimize", …).',
+    "evaluate": 'Use memory.call("evaluate").',
+    "doctor": 'Use memory.call("doctor").',
+    "backup": 'Use memory.call("backup", {"path": …}) with the owner\'s token: the file is the server\'s.',
+    "restore": 'Use memory.call("restore", {"path": …}) with the owner\'s token: the file is the server\'s.',
+    "export": 'Use memory.call("export", {"path": …}) with the owner\'s token: the file is the server\'s.',
+}
+
+
+class _Remote(RemotePart):
+    """A memory on a server."""
+
+    session_id: str
+
+    def __init__(self, wire: Wire, *, read_only: bool) -> None:
+        super().__init__(self)
+        self._wire = wire
+        self._read_only = read_only
+        # As a local memory is a session of its own, where the host names none.
+        self.session_id = make_own_session()
+
+    # --- operations -----------------------------------------------------------------------------
+
+    def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """Run an operation with arguments of a program."""
+        clean = replace_surrogates(arguments)
+        operation = registry.read(name, clean, by_person=True)
+        return self._run(name, clean, operation)
+
+    def call(
+        self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
+    ) -> dict[str, Any]:
+        """Run an operation by name; see ``Memory.call``."""
+        operation = registry.read_for(user_id, name, args or {})
+        given = replace_surrogates(args or {})
+        if user_id is not None and "user_id" in _fields(name):
+            given["user_id"] = user_id
+        try:
+            return self._run(name, given, operation)
+        except Disabled:
+            if not operation.writes():
+                raise
+            return registry.answer_disabled()
+
+    def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Answer]:
+        """Yield the lines that an operation writes, each an object."""
+        return self._wire.read_lines(name, replace_surrogates(arguments))
+
+    def check(self) -> None:
+        """Raise, and be closed, unless the server is there and accepts the token."""
+        try:
+            self._wire.check()
+        except MnemosError:
+            self.close()
+            raise
+
+    def knows(self, name: str, field: str) -> bool:
+        return field in _fields(name)
+
+    def _run(self, name: str, arguments: dict[str, Any], operation: Operation) -> Answer:
+        writes = operation.writes()
+        if writes and self._read_only:
+            raise ReadOnly("This memory was opened with read_only=True. Nothing was changed.")
+        seconds = None if registry.is_long(name) else SECONDS
+        return self._wire.run(name, arguments, writes=writes, person=True, seconds=seconds)
+
+    @staticmethod
+    def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
+        """Describe the operations of a set as tools for a model; see ``Memory.tools``."""
+        return registry.tools(format, tools)
+
+    # --- verbs that have a result of their own ----------------------------------------------------
+
+    def forget(self, ref: str, *, user_id: str | None = None) -> dict[str, Any]:
+        """Withdraw or erase; see ``Memory.forget``."""
+        # The operation takes the beginning of a session's id, too.
+        exact = f"session:{ref}" if isinstance(ref, str) and ref.startswith("session:") else ref
+        given = {"ref": exact} if user_id is None else {"ref": exact, "user_id": user_id}
+        found = self.ask("forget", given)
+        return {key: found[key] for key in _FORGOTTEN} | {"ref": ref}
+
+    def remember(self, text: str, **given: Any) -> Any:
+        """Remember plain sentences as facts; see ``facts.remember``."""
+        return self.facts.remember(text, **given)
+
+    def search(self, query: str, **given: Any) -> Any:
+        """Find messages by their words; see ``sessions.search_messages``."""
+        for name in ("source", "role"):
+            if name in given:
+                given[f"{name}_filter"] = given.pop(name)
+        return self.sessions.search_messages(query, **given)
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    @cached_property
+    def sessions(self) -> Any:
+        from mnemos.client import remote_sessions
+
+        return remote_sessions.PART(self)
+
+    @cached_property
+    def facts(self) -> Any:
+        return _parts().FACTS(self)
+
+    @cached_property
+    def notebook(self) -> Any:
+        return _parts().NOTEBOOK(self)
+
+    @cached_property
+    def backend(self) -> Any:
+        return _parts().BACKEND(self)
+
+    @cached_property
+    def entries(self) -> Any:
+        """The entries of the server's database, if its backend keeps them there."""
+        name = self.backend.backend_name
+        if not name.startswith("local"):
+            raise Refused(f"Entries of this server are in the backend {name!r}. Use memory.backend.")
+        return self.backend
+
+    @cached_property
+    def templates(self) -> Any:
+        return _parts().TEMPLATES(self)
+
+    @cached_property
+    def workspace(self) -> Any:
+        return _parts().WORKSPACE(self)
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __dir__(self) -> list[str]:
+        return sorted(SHOWN)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ELSEWHERE:
+            raise Refused(f"memory.{name} is on the server. Open the home of this memory to use it.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _parts() -> Any:
+    from mnemos.client import remote_parts
+
+    return remote_parts
+
+
+RemoteMemory = make_part("", Memory, _Remote, _VIA, _ADVICE)
+
+
+def connect(url: str, token: str | None, *, read_only: bool = False) -> Any:
+    """Return the memory of a server, which is not asked yet."""
+    return RemoteMemory(Wire(*find_server(url, token)), read_only=read_only)
+
+
+def find_server(url: str, token: str | None) -> tuple[Address, str]:
+    """Return the address and the token: the given one, $MNEMOS_TOKEN, or here the owner's of the home."""
+    address = Address.parse(url)
+    found = token or find_token() or (read_owner_token(home_folder()) if address.is_loopback else None)
+    if not found:
+        raise NotAllowed(
+            f"No token for {address}. Pass token=, or set MNEMOS_TOKEN. `mnemos tokens create` makes one."
+        )
+    return address, found
