@@ -103,8 +103,8 @@ def _classes(memory: Any) -> dict[str, type]:
     from mnemos.entries.backend import MemoryBackend
 
     found = {part: type(getattr(memory, part)) for part in METHODS if part}
-    # The backend is chosen by the settings, and entries are used like one.
-    return found | {"": type(memory), "backend": MemoryBackend, "entries": MemoryBackend}
+    # The backend is chosen by the settings.
+    return found | {"": type(memory), "backend": MemoryBackend}
 
 
 def make() -> str:

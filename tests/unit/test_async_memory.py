@@ -90,7 +90,7 @@ async def said(memory: AsyncMemory) -> list[Any]:
 def _classes() -> dict[str, type]:
     with mnemos.open(":memory:") as memory:
         parts = {part: type(getattr(memory, part)) for part in METHODS if part}
-    return parts | {"": mnemos.Memory, "entries": MemoryBackend, "backend": MemoryBackend}
+    return parts | {"": mnemos.Memory, "backend": MemoryBackend}
 
 
 def test_every_public_method_has_a_lane() -> None:

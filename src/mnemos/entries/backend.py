@@ -27,7 +27,7 @@ class MemoryEntry:
     """A key and a value of a user. Times are Unix seconds; a missing time is now."""
 
     key: str
-    value: str
+    value: Any
     user_id: str
     created_at: float = 0
     updated_at: float = 0
@@ -35,11 +35,19 @@ class MemoryEntry:
     match: str = ""
     """The way ``query`` found it: ``words`` (or parts of them), ``semantic`` (only similar in meaning) or
     ``dialectic`` (an answer of the backend's model, not a stored entry)."""
+    namespace: tuple[str, ...] = ()
+    """The labels it is stored under; by default the user alone."""
+    expires_at: float | None = None
+    score: float | None = field(default=None, compare=False)
+    """Match with the question, from 0 to 1, to compare entries of one answer."""
+    number: int = field(default=0, compare=False)
+    """The number in ``entry:NUMBER``; 0 if there is none."""
 
     def __post_init__(self) -> None:
         created = self.created_at or time.time()
         object.__setattr__(self, "created_at", created)
         object.__setattr__(self, "updated_at", self.updated_at or created)
+        object.__setattr__(self, "namespace", self.namespace or (self.user_id,))
 
 
 class MemoryBackend(ABC):
@@ -148,7 +156,7 @@ class NullBackend(MemoryBackend):
 
 
 def check_user(user_id: Any) -> str:
-    return _check_text("user_id", name("user_id", user_id))
+    return check_text("user_id", name("user_id", user_id))
 
 
 def check_key(key: Any) -> str:
@@ -156,13 +164,13 @@ def check_key(key: Any) -> str:
         raise InvalidInput(f"key must not be empty: {key!r}")
     if len(key) > MAX_KEY:
         raise TooLarge(f"key has {len(key)} characters. Use at most {MAX_KEY}.")
-    return _check_text("key", key)
+    return check_text("key", key)
 
 
 def check_value(value: Any, max_bytes: int) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"value must be a string, not {type(value).__name__}")
-    if len(value) > max_bytes or len(_check_text("value", value).encode()) > max_bytes:
+    if len(value) > max_bytes or len(check_text("value", value).encode()) > max_bytes:
         raise TooLarge(f"value has {len(value):,} characters. Use at most {max_bytes:,} bytes.")
     return value
 
@@ -173,6 +181,31 @@ def redact_entry(user: str, key: str, value: str, redact: Redact) -> str:
     refuse_secret("key of an entry", key, redact)
     clean: str = redact_value({key: value}, redact)[key]
     return clean
+
+
+def encode_value(key: str, value: Any, max_bytes: int, redact: Redact) -> tuple[str, bool]:
+    """Return a value without secrets as it is stored, and True if that is JSON."""
+    if isinstance(value, str):
+        text: str = redact_value({key: check_value(value, max_bytes)}, redact)[key]
+        return text, False
+    try:
+        text = json.dumps(redact_value({key: value}, redact)[key], ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise InvalidInput(
+            f"value can't be stored as JSON: {exc}. Use strings, numbers, lists, objects."
+        ) from exc
+    # A NUL is escaped in JSON; the text of a value has it all the same.
+    return check_value(text, max_bytes), True
+
+
+def encode_fields(fields: Any) -> str | None:
+    if fields is None:
+        return None
+    if not isinstance(fields, (list, tuple)) or not all(isinstance(path, str) for path in fields):
+        raise InvalidInput(
+            f"fields must be a list of paths such as ['title', 'notes[*].text'], not {fields!r:.100}"
+        )
+    return json.dumps(list(fields))
 
 
 def check_limit(limit: Any) -> int:
@@ -205,10 +238,10 @@ def encode_metadata(metadata: Any) -> str | None:
     if len(text) > MAX_METADATA:
         raise TooLarge(f"metadata has {len(text):,} characters as JSON. Use at most {MAX_METADATA:,}.")
     # A NUL is escaped here, so it is text like any other.
-    return _check_text("metadata", text)
+    return check_text("metadata", text)
 
 
-def _check_text(label: str, text: str) -> str:
+def check_text(label: str, text: str) -> str:
     """Return text that every store can keep: no NUL, no lone surrogate."""
     if "\0" in text:
         raise InvalidInput(f"{label} has a NUL character at {text.index(chr(0))}. Remove it.")

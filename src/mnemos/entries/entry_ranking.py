@@ -101,14 +101,17 @@ def find_matches(
     fresh: Sequence[EntryRow],
     limit: int,
     vocabularies: Vocabularies,
-) -> list[EntryRow]:
+) -> list[tuple[EntryRow, float]]:
     """Return the user's entries that share words, stems or parts of words with a question, best first.
+
+    Each comes with its score, which is above 0.
 
     ``fresh`` are entries that the engine has not indexed yet, or only in an older version.
     """
     terms = parse_question(question)
     if not terms:
-        return _select_literal([*tx.holding(user, question, limit), *fresh], question, limit)
+        literal = _select_literal([*tx.holding(user, question, limit), *fresh], question, limit)
+        return [(row, _WHOLE_IN_VALUE) for row in literal]
     scores: defaultdict[int, float] = defaultdict(float)
     wanted = _expand(terms, _select_parts(terms), lambda: vocabularies.read(tx, user))
     _score_indexed(tx, user, wanted, limit, scores)
@@ -120,7 +123,9 @@ def find_matches(
     known = {row.id: row for row in fresh}
     rows = [known[entry] for entry in best if entry in known]
     rows += tx.of_ids(user, [entry for entry in best if entry not in known])
-    return _sort(rows, scores, question)[:limit]
+    whole = fold(question)
+    ranked = _sort(rows, scores, question)[:limit]
+    return [(row, scores[row.id] + _score_whole(row, whole)) for row in ranked]
 
 
 def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
@@ -142,7 +147,7 @@ def _sort(rows: Iterable[EntryRow], scores: Mapping[int, float], question: str) 
 
 def _select_literal(rows: Iterable[EntryRow], question: str, limit: int) -> list[EntryRow]:
     """Return entries with the characters of a question without a word, such as ``%``."""
-    found = {row.id: row for row in rows if question in row.key or question in row.value}
+    found = {row.id: row for row in rows if question in row.key or question in row.readable}
     return sorted(found.values(), key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
 
 
@@ -227,7 +232,7 @@ def _score_fresh(fresh: Sequence[EntryRow], terms: Sequence[Term], scores: defau
     parts = _select_parts(terms)
     best: _Best = defaultdict(dict)
     for row in fresh:
-        words = list_words(row.key, row.value)
+        words = list_words(row.key, row.readable)
         wanted = _expand(terms, parts, partial("\n".join, words))
         found = [(word, row.id, words[word]) for word in wanted if word in words]
         _add_postings(best, found, wanted, dict.fromkeys(wanted, 1))
@@ -241,4 +246,4 @@ def _score_whole(row: EntryRow, question: str) -> float:
         return _IS_KEY
     if question in key:
         return _WHOLE_IN_KEY
-    return _WHOLE_IN_VALUE if question in fold(row.value[:INDEXED_CHARACTERS]) else 0.0
+    return _WHOLE_IN_VALUE if question in fold(row.readable[:INDEXED_CHARACTERS]) else 0.0

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from mnemos.entries import entry_ranking
 from mnemos.entries.backend import (
     SEMANTIC,
@@ -17,17 +19,26 @@ from mnemos.entries.backend import (
     check_key,
     check_limit,
     check_query,
-    check_user,
     check_value,
+    encode_fields,
     encode_metadata,
-    redact_entry,
+    encode_value,
+)
+from mnemos.entries.entry_filters import compile_filter
+from mnemos.entries.entry_namespaces import (
+    Namespace,
+    check_namespace,
+    check_prefix,
+    literal_prefix,
+    select_namespaces,
 )
 from mnemos.errors import NotFound, ReadOnly, Unavailable
+from mnemos.inputs import in_range, moment, whole
 from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage, Writes
-from mnemos.storage.entries import EntryRow, Likeness, Settled
-from mnemos.text.secrets import redact
+from mnemos.storage.entries import EntryFilters, EntryRow, Likeness, Settled, split_labels
+from mnemos.text.secrets import redact, refuse_secret
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +58,10 @@ _MAX_FRESH = 24
 _PASSAGE_CHARACTERS = 100_000
 _EMBEDDED_CHARACTERS = 2_000
 _NO_MODEL = ""
+MAX_FOUND = 10_000
+"""Entries in one answer of ``find``."""
+# Entries ranked by a question before a filter narrows them.
+_MOST_MATCHES = 10_000
 SET = "entries.set"
 """The operation in the audit log that names who set an entry."""
 
@@ -98,7 +113,7 @@ class Entries(MemoryBackend):
 
     def store(
         self,
-        user_id: str,
+        user_id: Namespace,
         key: str,
         value: str,
         metadata: Mapping[str, Any] | None = None,
@@ -109,57 +124,127 @@ class Entries(MemoryBackend):
 
         An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
         """
-        self._settings.check_enabled()
-        user, key = check_user(user_id), check_key(key)
-        value = redact_entry(user, key, check_value(value, self._settings.max_message_bytes), self._redact)
-        now, actor = self._clock(), self._settings.actor
-        admit(self._storage, "entry", [key, value], allow=allow, at=now, actor=actor)
-        about = encode_metadata(metadata)
-        if about is not None:
-            about = self._redact(about)
-
-        def work(tx: Writes) -> None:
-            self._record_author(tx, tx.entries.put(user, key, value, about, now).id)
-
-        self._storage.write(work)
+        text = check_value(value, self._settings.max_message_bytes)
+        self.put(user_id, key, text, metadata=metadata, allow=allow)
         return True
 
-    def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
-        user, key = check_user(user_id), check_key(key)
-        row = self._storage.read(lambda tx: tx.entries.get(user, key))
-        return None if row is None else _make_entry(row)
+    def put(
+        self,
+        namespace: Namespace,
+        key: str,
+        value: Any,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        fields: Sequence[str] | None = None,
+        expires_at: float | None = None,
+        allow: bool = False,
+    ) -> None:
+        """Set the value of a key in a namespace: a text, or any JSON value. Secrets are redacted.
 
-    def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
+        A namespace is a user, or several labels, of which the first is the owner. ``fields`` are the paths
+        in the value that are searched, such as ``notes[*].text``: by default all of it, for ``[]`` nothing.
+        From ``expires_at`` on there is no such entry. An entry that reads like an order to a model raises
+        Refused, unless a person passes ``allow``.
+        """
+        self._settings.check_enabled()
+        user, key = check_namespace(namespace), check_key(key)
+        most = self._settings.max_message_bytes
+        text, encoded = encode_value(key, value, most, self._redact)
+        searched = encode_fields(fields)
+        expiry = None if expires_at is None else moment("expires_at", expires_at)
+        refuse_secret("namespace", " ".join(split_labels(user)), self._redact)
+        refuse_secret("key of an entry", key, self._redact)
+        now, actor = self._clock(), self._settings.actor
+        admit(self._storage, "entry", [key, text], allow=allow, at=now, actor=actor)
+        about = encode_metadata(metadata)
+        clean = None if about is None else self._redact(about)
+
+        def work(tx: Writes) -> None:
+            self._erase_expired(tx, now)
+            row = tx.entries.put(
+                user, key, text, clean, now, encoded=encoded, fields=searched, expires_at=expiry
+            )
+            self._record_author(tx, row.id)
+
+        self._storage.write(work)
+
+    def retrieve(self, user_id: Namespace, key: str) -> MemoryEntry | None:
+        user, key, now = check_namespace(user_id), check_key(key), self._clock()
+        row = self._storage.read(lambda tx: tx.entries.get(user, key))
+        return None if row is None or _is_expired(row, now) else _make_entry(row)
+
+    def query(self, user_id: Namespace, query_text: str, limit: int = 10) -> list[MemoryEntry]:
         """Return entries that share a word, stem or part of a word with the question, best first.
 
         Entries that are only similar in meaning come last, marked ``semantic``.
         """
-        user, question, limit = check_user(user_id), check_query(query_text), check_limit(limit)
+        user, question, limit = check_namespace(user_id), check_query(query_text), check_limit(limit)
+        return self._search([user], question, limit)[:limit] if question else []
+
+    def find(
+        self,
+        prefix: Namespace = (),
+        *,
+        query: str | None = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[MemoryEntry]:
+        """Return the entries of a namespace and of those below it; of all namespaces without one.
+
+        Without a question they are sorted by their last change, newest first. With one, those that match
+        come best first, each with a ``score``. ``filter`` restricts them by their values: see
+        ``entry_filters``.
+        """
+        user, now = check_prefix(prefix), self._clock()
+        conditions = None if not filter else compile_filter(filter)
+        filters = EntryFilters(user=user, conditions=conditions, now=now)
+        start, most = whole("offset", offset), in_range("limit", limit, MAX_FOUND)
+        question = check_query(query or "")
         if not question:
-            return []
-        backlog = self._storage.read(lambda tx: tx.entries.fresh(user, _MAX_FRESH + 1))
-        if len(backlog) > _MAX_FRESH:
-            # If nothing can be written now, the query reads these entries itself.
-            self.settle(user=user)
+            rows = self._storage.read(lambda tx: tx.entries.select(filters, limit=most, offset=start))
+            return [_make_entry(row) for row in rows]
+        users = self._storage.read(lambda tx: tx.entries.users_below(user))
+        found = self._search(users, question, _MOST_MATCHES if filter else most + start)
+        ids = [entry.number for entry in found]
+        narrow = replace(filters, ids=ids)
+        rows = self._storage.read(lambda tx: tx.entries.select(narrow, limit=len(ids), offset=0))
+        wanted = {row.id for row in rows}
+        return [entry for entry in found if entry.number in wanted][start : start + most]
 
-        def work(tx: Reads) -> list[EntryRow]:
-            fresh = tx.entries.fresh(user, 1_000_000)
-            return entry_ranking.find_matches(tx.entries, user, question, fresh, limit, self._vocabularies)
+    def namespaces(
+        self,
+        *,
+        prefix: Namespace | None = None,
+        suffix: Namespace | None = None,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        """Return the namespaces that have entries and begin and end with these labels, sorted.
 
-        rows = self._storage.read(work)
-        found = [_make_entry(row, WORDS) for row in rows]
-        if len(found) < limit:
-            most = min(limit - len(found), _MAX_SEMANTIC)
-            found += self._find_similar(user, question, most, {row.id for row in rows})
-        return found
+        ``*`` in ``prefix`` and ``suffix`` stands for any one label. ``max_depth`` cuts them to this number
+        of labels.
+        """
+        depth = None if max_depth is None else max(whole("max_depth", max_depth), 1)
+        start, most = whole("offset", offset), whole("limit", limit)
+        names = self._storage.read(lambda tx: tx.entries.users_below(literal_prefix(prefix)))
+        return select_namespaces(names, prefix, suffix, depth)[start : start + most]
 
-    def list_keys(self, user_id: str) -> list[str]:
-        user = check_user(user_id)
-        return self._storage.read(lambda tx: tx.entries.keys(user))
-
-    def delete(self, user_id: str, key: str) -> bool:
+    def set_expiry(self, namespace: Namespace, key: str, expires_at: float | None) -> bool:
+        """Change when an entry expires, and nothing else; None for never. False if there is no entry."""
         self._settings.check_enabled()
-        user, key = check_user(user_id), check_key(key)
+        user, key = check_namespace(namespace), check_key(key)
+        expiry = None if expires_at is None else moment("expires_at", expires_at)
+        return self._storage.write(lambda tx: tx.entries.set_expiry(user, key, expiry))
+
+    def list_keys(self, user_id: Namespace) -> list[str]:
+        user, now = check_namespace(user_id), self._clock()
+        return self._storage.read(lambda tx: tx.entries.keys(user, now))
+
+    def delete(self, user_id: Namespace, key: str) -> bool:
+        self._settings.check_enabled()
+        user, key = check_namespace(user_id), check_key(key)
         return self._storage.write(lambda tx: self._erase(tx, user, key))
 
     def close(self) -> None:
@@ -201,6 +286,9 @@ class Entries(MemoryBackend):
 
     def step(self, user: str | None = None) -> bool:
         """Index a few entries; False when none is left."""
+        now = self._clock()
+        if self._storage.read(lambda tx: tx.entries.find_expired(now, 1)):
+            self._storage.write(lambda tx: self._erase_expired(tx, now))
         rows = self._storage.read(lambda tx: tx.entries.pending(_STEP, user))
         if not rows:
             return False
@@ -210,16 +298,47 @@ class Entries(MemoryBackend):
         self._storage.write(lambda tx: tx.entries.settle(prepared, model))
         return len(rows) == _STEP
 
-    def _find_similar(self, user: str, question: str, limit: int, known: set[int]) -> list[MemoryEntry]:
-        meaning = self._meaning()
-        if meaning is None:
-            return []
-        vector = meaning.embed([question])[0]
-        if not vector.any():
-            return []
+    def _search(self, users: Sequence[str], question: str, limit: int) -> list[MemoryEntry]:
+        """Return entries of these namespaces that match, best first: by words, then by meaning."""
+        now = self._clock()
+        by_words = [found for user in users for found in self._find_by_words(user, question, limit)]
+        by_words.sort(key=lambda found: -found[1])
+        # Words first: from 0.5 up. Entries that are only similar are below.
+        found = [_make_entry(row, WORDS, 0.5 + 0.5 * score / (score + 2)) for row, score in by_words]
+        if len(found) < limit:
+            most = min(limit - len(found), _MAX_SEMANTIC)
+            found += self._find_similar(users, question, most, {row.id for row, _ in by_words})
+        return [entry for entry in found if entry.expires_at is None or entry.expires_at > now]
 
+    def _find_by_words(self, user: str, question: str, limit: int) -> list[tuple[EntryRow, float]]:
+        backlog = self._storage.read(lambda tx: tx.entries.fresh(user, _MAX_FRESH + 1))
+        if len(backlog) > _MAX_FRESH:
+            # If nothing can be written now, the query reads these entries itself.
+            self.settle(user=user)
+
+        def work(tx: Reads) -> list[tuple[EntryRow, float]]:
+            fresh = [row for row in tx.entries.fresh(user, 1_000_000) if row.is_searched]
+            return entry_ranking.find_matches(tx.entries, user, question, fresh, limit, self._vocabularies)
+
+        return self._storage.read(work)
+
+    def _find_similar(
+        self, users: Sequence[str], question: str, limit: int, known: set[int]
+    ) -> list[MemoryEntry]:
+        meaning = self._meaning()
+        vector = None if meaning is None else meaning.embed([question])[0]
+        if meaning is None or vector is None or not vector.any():
+            return []
+        found = [entry for user in users for entry in self._find_near(user, meaning, vector, limit, known)]
+        return sorted(found, key=lambda entry: -(entry.score or 0.0))[:limit]
+
+    def _find_near(
+        self, user: str, meaning: Meaning, vector: NDArray[np.float32], limit: int, known: set[int]
+    ) -> list[MemoryEntry]:
         def work(tx: Reads) -> tuple[list[Likeness], dict[int, EntryRow]]:
-            fresh = [row for row in tx.entries.fresh(user, _MAX_FRESH) if row.id not in known]
+            fresh = [
+                row for row in tx.entries.fresh(user, _MAX_FRESH) if row.id not in known and row.is_searched
+            ]
             found = _compare(fresh, meaning, vector)
             stale = known | {row.id for row in fresh}
             most = limit + len(known) + len(fresh)
@@ -231,7 +350,11 @@ class Entries(MemoryBackend):
             return best, {row.id: row for row in tx.entries.of_ids(user, [one.entry for one in best])}
 
         best, rows = self._storage.read(work)
-        return [_make_entry(rows[one.entry], SEMANTIC) for one in best if one.entry in rows]
+        return [_make_entry(rows[one.entry], SEMANTIC, 0.5 * one.cosine) for one in best if one.entry in rows]
+
+    def _erase_expired(self, tx: Writes, now: float) -> None:
+        for _, user, key in tx.entries.find_expired(now, _STEP):
+            self._erase(tx, user, key)
 
     def _record_author(self, tx: Writes, number: int) -> None:
         """Record who set an entry, unless the log says so already: entries may change often."""
@@ -254,6 +377,10 @@ class Entries(MemoryBackend):
         return redact(text) if self._settings.redact else text
 
 
+def _is_expired(row: EntryRow, now: float) -> bool:
+    return row.expires_at is not None and row.expires_at <= now
+
+
 def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]:
     vectors: list[tuple[bytes, bytes]] = [(b"", b"")] * len(rows)
     if meaning is not None:
@@ -262,15 +389,15 @@ def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]
         width, signs = len(codes) // len(rows), len(bits) // len(rows)
         vectors = [
             (codes[at * width : (at + 1) * width], bits[at * signs : (at + 1) * signs])
-            if made[at].any()
+            if made[at].any() and rows[at].is_searched
             else (b"", b"")
             for at in range(len(rows))
         ]
     return [
         Settled(
             row,
-            entry_ranking.list_words(row.key, row.value),
-            f"{row.key}: {row.value}"[:_PASSAGE_CHARACTERS],
+            entry_ranking.list_words(row.key, row.readable) if row.is_searched else {},
+            f"{row.key}: {row.readable}"[:_PASSAGE_CHARACTERS] if row.is_searched else "",
             *vector,
         )
         for row, vector in zip(rows, vectors, strict=True)
@@ -283,7 +410,7 @@ def _embed(rows: Sequence[EntryRow], meaning: Meaning) -> NDArray[np.float32]:
     import numpy as np
 
     keys = meaning.embed([row.key.replace("_", " ") for row in rows])
-    summed = _KEY_WEIGHT * keys + meaning.embed([row.value[:_EMBEDDED_CHARACTERS] for row in rows])
+    summed = _KEY_WEIGHT * keys + meaning.embed([row.readable[:_EMBEDDED_CHARACTERS] for row in rows])
     lengths = np.sqrt((summed * summed).sum(axis=1, keepdims=True))
     made: NDArray[np.float32] = (summed / np.maximum(lengths, 1e-9)).astype(np.float32)
     return made
@@ -299,6 +426,18 @@ def _compare(rows: Sequence[EntryRow], meaning: Meaning, vector: NDArray[np.floa
     ]
 
 
-def _make_entry(row: EntryRow, match: str = "") -> MemoryEntry:
-    metadata = json.loads(row.metadata) if row.metadata else {}
-    return MemoryEntry(row.key, row.value, row.user, row.created_at, row.updated_at, metadata, match)
+def _make_entry(row: EntryRow, match: str = "", score: float | None = None) -> MemoryEntry:
+    labels = split_labels(row.user)
+    return MemoryEntry(
+        row.key,
+        json.loads(row.value) if row.encoded else row.value,
+        labels[0],
+        row.created_at,
+        row.updated_at,
+        json.loads(row.metadata) if row.metadata else {},
+        match,
+        labels,
+        row.expires_at,
+        score,
+        row.id,
+    )

@@ -59,7 +59,11 @@ METHODS: dict[str, dict[str, str]] = {
         READS: "check databases examine exports functions has schema snapshots tables usage",
         WORKSPACE: "adopt compact copy delete export import_file query rename restore save",
     },
-    "entries": {READS: _ENTRIES, WRITES: "delete store"},
+    "entries": {
+        READS: f"{_ENTRIES} count find namespaces users",
+        WRITES: "delete forget put set_expiry store",
+        LONG: "settle step",
+    },
     "backend": {READS: _ENTRIES, BACKEND: "delete store"},
     "imports": {LONG: "import_files"},
 }

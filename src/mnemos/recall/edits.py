@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mnemos.errors import MnemosError
 from mnemos.storage.base import Reads
-from mnemos.storage.entries import KIND, USUAL_USER, EntryRow, kind_of
+from mnemos.storage.entries import KIND, USUAL_USER, EntryRow, kind_of, owner_of
 from mnemos.storage.passages import Passage
 
 log = logging.getLogger("mnemos.recall")
@@ -59,8 +59,11 @@ class Edits:
         self.unfed: set[tuple[str, str]] = set()
         """The sources that the last comparison found a difference in, by kind and prefix."""
 
-    def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER) -> Unfed:
-        """Find all passages of these kinds that the storage lacks. Entries: those of one user."""
+    def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER, now: float = 0.0) -> Unfed:
+        """Find all passages of these kinds that the storage lacks. Entries: those of one user.
+
+        Passages of entries that have expired are gone.
+        """
         added: list[Passage] = []
         gone: set[int] = set()
         version = tx.passages.version() if self._sources else ()
@@ -74,7 +77,12 @@ class Edits:
                 known = tx.passages.find(kind_of(user), str(entry.id))
                 if known is not None:
                     gone.add(known.id)
-                added.append(_passage(entry))
+                if entry.is_searched and not (entry.expires_at and entry.expires_at <= now):
+                    added.append(_passage(entry))
+            for number, name, _ in tx.entries.find_expired(now, _MOST_ENTRIES):
+                known = tx.passages.find(kind_of(name), str(number))
+                if known is not None:
+                    gone.add(known.id)
         numbered = (replace(passage, id=-number) for number, passage in enumerate(added, start=1))
         return Unfed(tuple(numbered), frozenset(gone))
 
@@ -108,8 +116,8 @@ class Edits:
 
 
 def _passage(entry: EntryRow) -> Passage:
-    text = f"{entry.key}: {entry.value}"[:_ENTRY_CHARACTERS]
+    text = f"{entry.key}: {entry.readable}"[:_ENTRY_CHARACTERS]
     return Passage(
         0, kind_of(entry.user), str(entry.id), None, None, entry.updated_at, live=True, text=text,
-        group=entry.user,
+        group=owner_of(entry.user),
     )  # fmt: skip

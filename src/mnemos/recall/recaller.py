@@ -288,7 +288,7 @@ class Recaller:
         """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
-        asked = look_up(tx, question, self._edits.find(tx, kinds, user))
+        asked = look_up(tx, question, self._edits.find(tx, kinds, user, self._clock()))
         if embedder is None:
             return Known(asked, kinds)
         stored = Stored(tx.vectors.coverage(), asked.total - len(asked.unfed.added))

@@ -1,21 +1,26 @@
 """The storage port of the entries part.
 
-An entry is a key and a value that belong to a user. Storing an entry writes only its row. Its words and
-vector follow in steps that any process may do: ``pending`` returns entries without them, the caller
-prepares them, and ``settle`` stores them if the entry has not changed. Until then a search reads the entry
-itself (``fresh``).
+An entry is a key and a value in a namespace: a user, or several labels, of which the first is the owner. The
+contract takes a namespace as one text, made by ``join_labels``; it is the ``user`` of the methods.
 
-A method reaches only the user it is given. The exceptions are ``pending`` and ``page``, which can go
-through all users.
+Storing an entry writes only its row. Its words and vector follow in steps that any process may do:
+``pending`` returns entries without them, the caller prepares them, and ``settle`` stores them if the entry
+has not changed. Until then a search reads the entry itself (``fresh``).
+
+A method reaches only the user it is given. The exceptions are ``pending``, ``page`` and ``find_expired``,
+which go through all users, and ``select`` and ``users_below``, which may reach the namespaces below one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from enum import IntFlag
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+
+from mnemos.text.json_text import collect_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,12 +32,37 @@ USUAL_USER = "default"
 """The user whose entries recall shows if no user is given."""
 
 
+# Between the labels of a namespace. Namespaces below another are one range of names: from this to a blank.
+_BETWEEN = "\x1f"
+_ESCAPE = "\x1e"
+
+
+def join_labels(labels: Sequence[str]) -> str:
+    """Return a namespace as one text; one label is itself, unless it has the signs that join labels."""
+    return _BETWEEN.join(
+        label.replace(_ESCAPE, _ESCAPE + "e").replace(_BETWEEN, _ESCAPE + "b") for label in labels
+    )
+
+
+def split_labels(user: str) -> tuple[str, ...]:
+    return tuple(
+        label.replace(_ESCAPE + "b", _BETWEEN).replace(_ESCAPE + "e", _ESCAPE)
+        for label in user.split(_BETWEEN)
+    )
+
+
+def owner_of(user: str) -> str:
+    """Return the user that a namespace belongs to: its first label."""
+    return split_labels(user)[0]
+
+
 def kind_of(user: str) -> str:
-    """Return the kind of passage used for a user's entries.
+    """Return the kind of passage used for the entries of a user and of the namespaces below.
 
     Each user except the default one has a kind of their own, so a search without a user cannot reach them.
     """
-    return KIND if user == USUAL_USER else f"{KIND}:{user}"
+    owner = owner_of(user)
+    return KIND if owner == USUAL_USER else f"{KIND}:{owner}"
 
 
 class Place(IntFlag):
@@ -45,7 +75,11 @@ class Place(IntFlag):
 
 
 class EntryRow(Struct, frozen=True):
-    """An entry as stored; ``metadata`` is JSON. ``version`` counts its changes."""
+    """An entry as stored; ``metadata`` is JSON. ``version`` counts its changes.
+
+    ``value`` is a text, or JSON if ``encoded``. ``fields`` is a JSON list of the paths in it that are
+    searched; None for all of it.
+    """
 
     id: int
     user: str
@@ -55,6 +89,41 @@ class EntryRow(Struct, frozen=True):
     created_at: float
     updated_at: float
     version: int
+    encoded: bool = False
+    fields: str | None = None
+    expires_at: float | None = None
+
+    @property
+    def readable(self) -> str:
+        """The text that searches read."""
+        if not self.encoded and self.fields is None:
+            return self.value
+        value = json.loads(self.value) if self.encoded else self.value
+        return collect_text(value, None if self.fields is None else json.loads(self.fields))
+
+    @property
+    def is_searched(self) -> bool:
+        """False if the entry has no searched fields: it is only listed."""
+        return self.fields != "[]"
+
+
+class EntryFilters(Struct, frozen=True):
+    """Restrict a list to some entries. None means no restriction."""
+
+    user: str | None = None
+    """Only this namespace and those below."""
+    below: bool = True
+    """False: not those below."""
+    conditions: str | None = None
+    """Alternatives of conditions that all hold, as JSON: ``[[{path, op, value, not}, …], …]``.
+
+    ``path`` is a JSON path. ``op`` is ``eq``, or ``gt``, ``gte``, ``lt``, ``lte``, which compare two numbers
+    or two texts; nothing else is greater or less. ``not``: 1 if the condition must not hold. A field that is
+    missing equals null. No alternative at all matches nothing.
+    """
+    now: float | None = None
+    """Without entries that expire at this time or before."""
+    ids: Sequence[int] | None = None
 
 
 class Settled(Struct, frozen=True):
@@ -91,8 +160,11 @@ class EntryReads(Protocol):
         """The user and key of an entry."""
         ...
 
-    def keys(self, user: str) -> list[str]:
-        """Keys, most recently updated first; of equal times, most recently created first."""
+    def keys(self, user: str, now: float | None = None) -> list[str]:
+        """Keys, most recently updated first; of equal times, most recently created first.
+
+        ``now``: without entries that expire at this time or before.
+        """
         ...
 
     def count(self) -> int:
@@ -105,6 +177,18 @@ class EntryReads(Protocol):
 
     def has_others(self, user: str) -> bool:
         """True if any other user has entries."""
+        ...
+
+    def select(self, filters: EntryFilters, *, limit: int, offset: int) -> list[EntryRow]:
+        """Entries, most recently updated first; of equal times, most recently created first."""
+        ...
+
+    def users_below(self, user: str | None) -> list[str]:
+        """A namespace, if it has entries, and those below it, sorted by name; None for all."""
+        ...
+
+    def find_expired(self, now: float, limit: int) -> list[tuple[int, str, str]]:
+        """The id, user and key of entries of the space that expire at this time or before."""
         ...
 
     def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
@@ -155,8 +239,23 @@ class EntryReads(Protocol):
 
 
 class EntryWrites(EntryReads, Protocol):
-    def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
+    def put(
+        self,
+        user: str,
+        key: str,
+        value: str,
+        metadata: str | None,
+        at: float,
+        *,
+        encoded: bool = False,
+        fields: str | None = None,
+        expires_at: float | None = None,
+    ) -> EntryRow:
         """Create or replace the user's entry of this key; its creation time stays."""
+        ...
+
+    def set_expiry(self, user: str, key: str, expires_at: float | None) -> bool:
+        """Change when an entry expires and nothing else; False if there is none."""
         ...
 
     def restore(self, entry: EntryRow) -> EntryRow:

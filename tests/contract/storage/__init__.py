@@ -35,6 +35,7 @@ from contract.storage.imports import ImportContract
 from contract.storage.limits import LimitContract
 from contract.storage.messages import MessageContract
 from contract.storage.models import ModelContract
+from contract.storage.namespaces import NamespaceContract
 from contract.storage.nearness import NearnessContract
 from contract.storage.openers import Opener
 from contract.storage.order import OrderContract
@@ -84,6 +85,7 @@ class StorageContract(
     FactContract,
     ScopeContract,
     EntryContract,
+    NamespaceContract,
     ImportContract,
     RestoreContract,
 ):

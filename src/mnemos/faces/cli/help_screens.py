@@ -149,6 +149,11 @@ SCREENS = {
                 "delete": "Permanently delete a key and its value",
                 "info": "Show which backend stores entries, and where",
             },
+            "For programs that store JSON in namespaces": {
+                "find": "Find entries in a namespace and those below it",
+                "put": "Set an entry of a namespace to a JSON object",
+                "namespaces": "List the namespaces that have entries",
+            },
         },
         'entries set pref_editor "vim with dark colours"',
         "To find some: `mnemos search --kind entry WORDS`.",

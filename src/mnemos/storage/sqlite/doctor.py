@@ -49,7 +49,7 @@ _TABLES = {
     "facts": range(21),
     "fact_conflicts": range(5),
     "entry_users": range(3),
-    "entries": (*range(8), 12),
+    "entries": (*range(8), *range(12, 16)),
     "imported_files": range(10),
     "imported": range(3),
 }

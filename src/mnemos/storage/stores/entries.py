@@ -11,7 +11,9 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from mnemos.storage.entries import EntryRow, Likeness, Posting, Settled, kind_of
+from msgspec.structs import asdict
+
+from mnemos.storage.entries import EntryFilters, EntryRow, Likeness, Posting, Settled, kind_of, owner_of
 from mnemos.storage.passages import PassageWrites
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_RESTORED = (
+    "key", "value", "metadata", "created_at", "updated_at", "encoded", "fields", "expires_at",
+)  # fmt: skip
 _ID = struct.Struct("<q")
 _NOBODY = _ID.pack(0)
 # Vectors per chunk. The last chunk is rewritten as vectors are added.
@@ -48,8 +53,9 @@ class StoredEntryReads:
         found = self._tx.rows(self._sql.owner, (entry_id, self._space.id))
         return (found[0][0], found[0][1]) if found else None
 
-    def keys(self, user: str) -> list[str]:
-        return [key for (key,) in self._tx.rows(self._sql.keys, (self._number(user),))]
+    def keys(self, user: str, now: float | None = None) -> list[str]:
+        asked = {"user": self._number(user), "now": now}
+        return [key for (key,) in self._tx.rows(self._sql.keys, asked)]
 
     def count(self) -> int:
         return self._tx.value(self._sql.count, (self._space.id,)) or 0
@@ -59,6 +65,20 @@ class StoredEntryReads:
 
     def has_others(self, user: str) -> bool:
         return bool(self._tx.rows(self._sql.others, (self._space.id, user)))
+
+    def select(self, filters: EntryFilters, *, limit: int, offset: int) -> list[EntryRow]:
+        asked = asdict(filters) | {"space": self._space.id, "limit": limit, "offset": offset}
+        asked["ids"] = None if filters.ids is None else str([*filters.ids])
+        return [_entry(row[1], (row[0], *row[2:])) for row in self._tx.rows(self._sql.choose, asked)]
+
+    def users_below(self, user: str | None) -> list[str]:
+        asked = {"space": self._space.id, "user": user}
+        return [name for (name,) in self._tx.rows(self._sql.users_below, asked)]
+
+    def find_expired(self, now: float, limit: int) -> list[tuple[int, str, str]]:
+        return cast(
+            list[tuple[int, str, str]], self._tx.rows(self._sql.expired, (self._space.id, now, limit))
+        )
 
     def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
         if user is not None:
@@ -124,27 +144,33 @@ class StoredEntryWrites(StoredEntryReads):
         self.stored = 0
         """Entries put in this transaction, to be indexed after it."""
 
-    def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
-        return self._put(self._sql.put, user, key, value, metadata, at=at)
+    def put(
+        self,
+        user: str,
+        key: str,
+        value: str,
+        metadata: str | None,
+        at: float,
+        *,
+        encoded: bool = False,
+        fields: str | None = None,
+        expires_at: float | None = None,
+    ) -> EntryRow:
+        new = {"key": key, "value": value, "metadata": metadata, "at": at}
+        new |= {"encoded": encoded, "fields": fields, "expires_at": expires_at}
+        return self._put(self._sql.put, user, new)
 
     def restore(self, entry: EntryRow) -> EntryRow:
-        times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
-        return self._put(self._sql.restore, entry.user, entry.key, entry.value, entry.metadata, **times)
+        values = asdict(entry)
+        return self._put(self._sql.restore, entry.user, {name: values[name] for name in _RESTORED})
 
-    def _put(
-        self, sql: str, user: str, key: str, value: str, metadata: str | None, **times: float
-    ) -> EntryRow:
+    def _put(self, sql: str, user: str, values: dict[str, Any]) -> EntryRow:
         number = self._number(user) or self._tx.value(self._sql.add_user, (self._space.id, user))
-        asked = {
-            "space": self._space.id,
-            "user": number,
-            "key": key,
-            "value": value,
-            "metadata": metadata,
-            **times,
-        }
         self.stored += 1
-        return _entry(user, self._tx.rows(sql, asked)[0])
+        return _entry(user, self._tx.rows(sql, values | {"space": self._space.id, "user": number})[0])
+
+    def set_expiry(self, user: str, key: str, expires_at: float | None) -> bool:
+        return self._tx.value(self._sql.set_expiry, (expires_at, self._number(user), key)) is not None
 
     def delete(self, user: str, key: str) -> int | None:
         found = self.get(user, key)
@@ -181,7 +207,7 @@ class StoredEntryWrites(StoredEntryReads):
             str(one.entry.id),
             text=one.text,
             at=one.entry.updated_at,
-            group=one.entry.user,
+            group=owner_of(one.entry.user),
         )
         where: tuple[int | None, int | None] = (None, None)
         if one.vector:
@@ -214,7 +240,7 @@ class StoredEntryWrites(StoredEntryReads):
 
 
 def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
-    return EntryRow(row[0], user, row[1], row[2], row[3], row[4], row[5], row[6])
+    return EntryRow(row[0], user, row[1], row[2], row[3], row[4], row[5], row[6], row[7] == 1, row[8], row[9])
 
 
 def _add_vector(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from mnemos.entries.backend import check_key, check_user, check_value, encode_metadata
+from mnemos.entries.backend import check_key, encode_fields, encode_metadata, encode_value
+from mnemos.entries.entry_namespaces import check_namespace
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.inputs import optional_name
 from mnemos.language.threats.guard import ADVICE
 from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
-from mnemos.storage.entries import EntryRow
+from mnemos.storage.entries import EntryRow, split_labels
 from mnemos.storage.imports import KEY_BITS
 from mnemos.templates.template import MAX_NAME, SessionTemplate
 from mnemos.templates.tool_calls import clean_example
-from mnemos.text.secrets import redact, redact_id, redact_value
+from mnemos.text.secrets import redact, redact_id
 from mnemos.transfer.archive.manifest import (
     Moment,
     PartComparison,
@@ -51,10 +53,13 @@ TEMPLATES_FILE: Final = "templates.jsonl"
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     user_id: str
     key: str
-    value: str
+    value: Any
     metadata: dict[str, Any]
     created_at: Moment
     updated_at: Moment
+    namespace: list[str] | None = None
+    fields: list[str] | None = None
+    expires_at: Moment | None = None
 
 
 class EntryPart:
@@ -77,9 +82,7 @@ class EntryPart:
                 lambda tx: tx.entries.page(after=after, limit=_ENTRY_BATCH)  # noqa: B023
             ):
                 for row in page:
-                    metadata = msgspec.json.decode(row.metadata) if row.metadata else {}
-                    line = EntryLine(row.user, row.key, row.value, metadata, row.created_at, row.updated_at)
-                    lines.write(msgspec.to_builtins(line))
+                    lines.write(_entry_line(row))
                 after = page[-1].id
                 out.advance(len(page))
         out.count("entries", lines.rows)
@@ -104,16 +107,41 @@ class EntryPart:
     def _parse(self, row: dict[str, Any]) -> EntryRow:
         line = msgspec.convert(row, EntryLine)
         metadata = encode_metadata(line.metadata)
+        labels = [redact_id(label, self._redact) for label in line.namespace or [line.user_id]]
+        value, encoded = encode_value(line.key, line.value, self._most, self._redact)
         return EntryRow(
             id=0,
-            user=redact_id(check_user(line.user_id), self._redact),
+            user=check_namespace(labels if line.namespace else labels[0]),
             key=redact_id(check_key(line.key), self._redact),
-            value=redact_value({line.key: check_value(line.value, self._most)}, self._redact).popitem()[1],
+            value=value,
             metadata=None if metadata is None else self._redact(metadata),
             created_at=line.created_at,
             updated_at=line.updated_at,
             version=0,
+            encoded=encoded,
+            fields=encode_fields(line.fields),
+            expires_at=line.expires_at,
         )
+
+
+def _entry_line(row: EntryRow) -> dict[str, Any]:
+    """Return an entry as a line; what only some have is left out of the others."""
+    labels = split_labels(row.user)
+    line = {
+        "user_id": labels[0],
+        "key": row.key,
+        "value": json.loads(row.value) if row.encoded else row.value,
+        "metadata": json.loads(row.metadata) if row.metadata else {},
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+    if len(labels) > 1 or labels[0] != row.user:
+        line["namespace"] = list(labels)
+    if row.fields is not None:
+        line["fields"] = json.loads(row.fields)
+    if row.expires_at is not None:
+        line["expires_at"] = row.expires_at
+    return line
 
 
 def _restore_entry(tx: Writes, row: EntryRow) -> str:

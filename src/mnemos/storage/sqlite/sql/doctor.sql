@@ -198,8 +198,10 @@ ORDER BY rowid
 LIMIT ?
 
 -- name: write_entries
-INSERT OR IGNORE INTO entries (id, space, user, key, metadata, created_at, updated_at, version, value)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO entries (
+    id, space, user, key, metadata, created_at, updated_at, version, value, encoded, fields, expires_at
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?, ?)
 
 -- name: read_imported_files
 SELECT rowid, *

@@ -18,13 +18,13 @@ VALUES (?, ?)
 RETURNING id
 
 -- name: get
-SELECT id, key, value, metadata, created_at, updated_at, version
+SELECT id, key, value, metadata, created_at, updated_at, version, encoded, fields, expires_at
 FROM entries
 WHERE user = ?
     AND key = ?
 
 -- name: of_ids
-SELECT e.id, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version
+SELECT e.id, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version, e.encoded, e.fields, e.expires_at
 FROM json_each(:ids) AS s
 CROSS JOIN entries AS e ON e.id = s.value
 WHERE e.user = :user
@@ -39,7 +39,8 @@ WHERE e.id = ?
 -- name: keys
 SELECT key
 FROM entries
-WHERE user = ?
+WHERE user = :user
+    AND (:now IS NULL OR expires_at IS NULL OR expires_at > :now)
 ORDER BY updated_at DESC, id DESC
 
 -- name: count
@@ -61,8 +62,95 @@ WHERE space = ?
     AND name <> ?
 LIMIT 1
 
+-- A condition is wrong if what it says is what it must not be. See storage/entries.py for what it says.
+-- name: choose
+SELECT
+    e.id, e.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version, e.encoded, e.fields,
+    e.expires_at
+FROM (
+    SELECT e.*, u.name, iif(e.encoded, e.value, json_quote(e.value)) AS doc
+    FROM entry_users AS u
+    CROSS JOIN entries AS e ON e.user = u.id
+    WHERE u.space = :space
+        AND (
+            :user IS NULL
+            OR u.name = :user
+            OR (:below AND u.name > :user || char(31) AND u.name < :user || char(32))
+        )
+) AS e
+WHERE (:ids IS NULL OR e.id IN (SELECT value FROM json_each(:ids)))
+    AND (:now IS NULL OR e.expires_at IS NULL OR e.expires_at > :now)
+    AND (
+        :conditions IS NULL
+        OR EXISTS (
+            SELECT 1
+            FROM json_each(:conditions) AS alternative
+            WHERE NOT EXISTS (
+                SELECT 1
+                FROM json_each(alternative.value) AS c
+                WHERE (c.value ->> 'not') = coalesce(
+                    CASE
+                        WHEN (c.value ->> 'op') <> 'eq'
+                            THEN
+                                CASE
+                                    WHEN replace(json_type(e.doc, c.value ->> 'path'), 'real', 'integer')
+                                        <> replace(json_type(c.value, '$.value'), 'real', 'integer')
+                                        OR json_type(e.doc, c.value ->> 'path') NOT IN ('integer', 'real', 'text')
+                                        THEN 0
+                                    WHEN (c.value ->> 'op') = 'gt'
+                                        THEN (e.doc ->> (c.value ->> 'path')) > (c.value ->> 'value')
+                                    WHEN (c.value ->> 'op') = 'gte'
+                                        THEN (e.doc ->> (c.value ->> 'path')) >= (c.value ->> 'value')
+                                    WHEN (c.value ->> 'op') = 'lt'
+                                        THEN (e.doc ->> (c.value ->> 'path')) < (c.value ->> 'value')
+                                    WHEN (c.value ->> 'op') = 'lte'
+                                        THEN (e.doc ->> (c.value ->> 'path')) <= (c.value ->> 'value')
+                                END
+                        WHEN json_type(c.value, '$.value') = 'null'
+                            THEN coalesce(json_type(e.doc, c.value ->> 'path'), 'null') = 'null'
+                        WHEN json_type(c.value, '$.value') IN ('integer', 'real')
+                            THEN
+                                json_type(e.doc, c.value ->> 'path') IN ('integer', 'real')
+                                AND (e.doc ->> (c.value ->> 'path')) = (c.value ->> 'value')
+                        WHEN json_type(c.value, '$.value') = 'text'
+                            THEN
+                                json_type(e.doc, c.value ->> 'path') = 'text'
+                                AND (e.doc ->> (c.value ->> 'path')) = (c.value ->> 'value')
+                        ELSE (e.doc -> (c.value ->> 'path')) = (c.value -> 'value')
+                    END,
+                    0
+                )
+            )
+        )
+    )
+ORDER BY e.updated_at DESC, e.id DESC
+LIMIT :limit
+OFFSET :offset
+
+-- name: users_below
+SELECT name
+FROM entry_users
+WHERE space = :space
+    AND (:user IS NULL OR name = :user OR (name > :user || char(31) AND name < :user || char(32)))
+ORDER BY name
+
+-- name: expired
+SELECT e.id, u.name, e.key
+FROM entries AS e INDEXED BY entries_expiring
+CROSS JOIN entry_users AS u ON u.id = e.user
+WHERE e.space = ?
+    AND e.expires_at <= ?
+LIMIT ?
+
+-- name: set_expiry
+UPDATE entries
+SET expires_at = ?
+WHERE user = ?
+    AND key = ?
+RETURNING id
+
 -- name: pending
-SELECT e.id, u.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version
+SELECT e.id, u.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version, e.encoded, e.fields, e.expires_at
 FROM entries AS e INDEXED BY entries_pending
 CROSS JOIN entry_users AS u ON u.id = e.user
 WHERE e.space = ?
@@ -70,7 +158,7 @@ WHERE e.space = ?
 LIMIT ?
 
 -- name: pending_of
-SELECT id, key, value, metadata, created_at, updated_at, version
+SELECT id, key, value, metadata, created_at, updated_at, version, encoded, fields, expires_at
 FROM entries INDEXED BY entries_pending
 WHERE space = ?
     AND user = ?
@@ -118,7 +206,7 @@ SET words = random()
 WHERE id = ?
 
 -- name: holding
-SELECT id, key, value, metadata, created_at, updated_at, version
+SELECT id, key, value, metadata, created_at, updated_at, version, encoded, fields, expires_at
 FROM entries
 WHERE user = :user
     AND (instr(key, :text) OR instr(value, :text))
@@ -126,28 +214,38 @@ ORDER BY id DESC
 LIMIT :limit
 
 -- name: put
-INSERT INTO entries (space, user, key, value, metadata, created_at, updated_at)
-VALUES (:space, :user, :key, :value, :metadata, :at, :at)
+INSERT INTO entries (
+    space, user, key, value, metadata, created_at, updated_at, encoded, fields, expires_at
+)
+VALUES (:space, :user, :key, :value, :metadata, :at, :at, :encoded, :fields, :expires_at)
 ON CONFLICT (user, key) DO UPDATE
 SET value = excluded.value,
+    encoded = excluded.encoded,
+    fields = excluded.fields,
+    expires_at = excluded.expires_at,
     metadata = excluded.metadata,
     updated_at = excluded.updated_at,
     version = version + 1
-RETURNING id, key, value, metadata, created_at, updated_at, version
+RETURNING id, key, value, metadata, created_at, updated_at, version, encoded, fields, expires_at
 
 -- name: restore
-INSERT INTO entries (space, user, key, value, metadata, created_at, updated_at)
-VALUES (:space, :user, :key, :value, :metadata, :created_at, :updated_at)
+INSERT INTO entries (
+    space, user, key, value, metadata, created_at, updated_at, encoded, fields, expires_at
+)
+VALUES (:space, :user, :key, :value, :metadata, :created_at, :updated_at, :encoded, :fields, :expires_at)
 ON CONFLICT (user, key) DO UPDATE
 SET value = excluded.value,
+    encoded = excluded.encoded,
+    fields = excluded.fields,
+    expires_at = excluded.expires_at,
     metadata = excluded.metadata,
     created_at = excluded.created_at,
     updated_at = excluded.updated_at,
     version = version + 1
-RETURNING id, key, value, metadata, created_at, updated_at, version
+RETURNING id, key, value, metadata, created_at, updated_at, version, encoded, fields, expires_at
 
 -- name: page
-SELECT e.id, u.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version
+SELECT e.id, u.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version, e.encoded, e.fields, e.expires_at
 FROM entries AS e
 CROSS JOIN entry_users AS u ON u.id = e.user
 WHERE +e.space = ?
