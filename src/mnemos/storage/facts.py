@@ -313,7 +313,8 @@ class FactWrites(FactReads, Protocol):
     def restore(self, fact: FactRow) -> int:
         """Store a fact with its state, times and uses; hot only if it is live and its scope open.
 
-        It keeps its id unless a fact in any space has it. Returns the id it has now.
+        It keeps its id unless a fact has it: of this space or, where all spaces are counted together, of any.
+        Returns the id it has now.
         A second live fact for its target, mark and scope is refused.
         """
         ...

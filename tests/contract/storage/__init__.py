@@ -19,6 +19,7 @@ and may set:
 
 - ``several_openers``: False if the data can be opened only once, which skips the tests that need more;
 - ``restorable``: False if a backup cannot be restored;
+- ``counts_by_space``: True if ids of facts, scopes and entries are counted in each space, from 1;
 - ``seams``: the positions at which the engine splits long texts, for the tests to look there.
 """
 

@@ -475,6 +475,7 @@ class FactContract(Contract):
 
     def test_spaces_do_not_see_each_others_facts(self, open_another: Opener) -> None:
         ours, theirs = open_another("team-a/alice"), open_another("team-a/bob")
+        add_fact(theirs, "before")
         own, other = add_fact(ours, content="ours"), add_fact(theirs, content="theirs")
         law = add_fact(theirs, mark="C")
         theirs.write(lambda tx: tx.facts.contradict(other, law))

@@ -32,6 +32,7 @@ class Contract:
 
     several_openers: ClassVar[bool] = True
     restorable: ClassVar[bool] = True
+    counts_by_space: ClassVar[bool] = False
     seams: ClassVar[Sequence[int]] = (65_536, 100_000, 131_072, 200_000, 262_144)
 
     @pytest.fixture

@@ -87,6 +87,8 @@ class RestoreContract(Contract):
         assert fact(storage, other) == fact_row(other)
 
     def test_an_id_that_another_space_gave_is_taken(self, open_another: Opener) -> None:
+        if self.counts_by_space:
+            pytest.skip("ids of another space mean nothing here")
         own = add_fact(open_another("elsewhere"))
         here = open_another()
         assert restored(here, fact_row(own)) != own

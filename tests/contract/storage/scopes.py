@@ -225,6 +225,7 @@ class ScopeContract(Contract):
 
     def test_spaces_have_scopes_and_sessions_of_the_same_name_apart(self, open_another: Opener) -> None:
         ours, theirs = open_another("team-a/alice"), open_another("team-a/bob")
+        open_scope(theirs, "before")
         own, other = open_scope(ours, "one"), open_scope(theirs, "one")
         assert own != other
         touch(ours, "s", own, turn=3)

@@ -17,8 +17,8 @@ from mnemos.sessions.message_text import document_of
 from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.upkeep import Upkeep
 from mnemos.storage.terms import passage_row
+from mnemos.storage.upkeep import Upkeep
 from unit.storage.former_files import write_former_file
 
 Opens = Callable[..., SqliteStorage]

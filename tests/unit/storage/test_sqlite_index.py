@@ -12,7 +12,7 @@ from mnemos.sessions.message_text import document_of
 from mnemos.storage import terms
 from mnemos.storage.base import Order
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.upkeep import Upkeep
+from mnemos.storage.upkeep import Upkeep
 
 # Every word once: the worst that can be said to an index.
 DISTINCT = " ".join(f"{n * 2654435761 % (1 << 32):08x}" for n in range(150_000))

@@ -14,7 +14,7 @@ from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite import engine, index
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.upkeep import ENOUGH, LULL_SECONDS, PLENTY, Upkeep
+from mnemos.storage.upkeep import ENOUGH, LULL_SECONDS, PLENTY, Upkeep
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ class Owner:
 def test_cleanup_that_fails_in_the_background_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mnemos.storage.sqlite.upkeep.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("mnemos.storage.upkeep.IDLE_SECONDS", 0.0)
     owner = Owner([DiskFull("no room") for _ in range(3)])
     upkeep = Upkeep(owner, owner.work, owner.clean_up)
     for _ in range(4):

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from mnemos.errors import Corrupt
+from mnemos.files import name_beside
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.storage.imports import KEY_BITS
@@ -26,7 +27,7 @@ from mnemos.storage.sqlite.connection import (
     rows,
     translate_error,
 )
-from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all, name_beside
+from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all
 from mnemos.storage.sqlite.vectors import SQL as VECTORS_SQL
 from mnemos.storage.sqlite.word_index import begin_index_again
 from mnemos.storage.stores.vectors import drop, find_damaged

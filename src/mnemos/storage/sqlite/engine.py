@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, StorageError
+from mnemos.files import name_beside
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
@@ -31,9 +32,9 @@ from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
 from mnemos.storage.sqlite.pool import Options, Pool
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
 from mnemos.storage.sqlite.word_index import begin_index_again
 from mnemos.storage.stores.vectors import Remembered
+from mnemos.storage.upkeep import PLENTY, Upkeep, only_one
 from mnemos.text.words import RULE_VERSION
 
 T = TypeVar("T")
@@ -232,7 +233,7 @@ class SqliteStorage:
         if self._path is None:
             raise StorageError("A database in memory cannot be restored. Open a home.")
         files.check_backup(backup)
-        kept = files.name_beside(self._path, "before-restore")
+        kept = name_beside(self._path, "before-restore")
         with self._lock:
             try:
                 self._pool.check_place()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,17 +84,6 @@ def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -
         source.close()
     use_log(target)
     schema.migrate(target)
-
-
-def name_beside(path: Path, label: str) -> Path:
-    """Return an unused name for a copy next to the file."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    candidate = path.with_name(f"{path.stem}.{label}-{stamp}{path.suffix}")
-    number = 2
-    while candidate.exists():
-        candidate = path.with_name(f"{path.stem}.{label}-{stamp}-{number}{path.suffix}")
-        number += 1
-    return candidate
 
 
 def truncate_log(connection: apsw.Connection, busy_seconds: float) -> bool:

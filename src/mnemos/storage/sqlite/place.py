@@ -13,11 +13,12 @@ from pathlib import Path
 import apsw
 
 from mnemos.errors import Corrupt, DatabaseGone, MnemosError
+from mnemos.files import name_beside
 from mnemos.settings import Durability
 from mnemos.storage.sqlite import files, schema
 from mnemos.storage.sqlite.connection import MEMORY, connect, create_private, log_gone
 from mnemos.storage.sqlite.doctor import copy_rows
-from mnemos.storage.sqlite.upkeep import only_one
+from mnemos.storage.upkeep import only_one
 
 _SECONDS = 10.0
 
@@ -166,7 +167,7 @@ def replace_damaged(path: Path, backup: Path) -> Path:
             files.back_up(source, fresh, None)
         finally:
             source.close()
-        kept = files.name_beside(path, "damaged")
+        kept = name_beside(path, "damaged")
         files.move_all(path, kept)
         fresh.rename(path)
     return kept

@@ -226,6 +226,10 @@ class StoredSessionReads:
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
         return self.index.searching().run(query, filters, order=order, limit=limit, offset=offset)
 
+    def has_doomed(self) -> bool:
+        """True if some deleted session still has rows."""
+        return bool(self._rows(self._sql.doomed, (self._space.id,)))
+
     def next_id(self) -> int:
         """Return the id that the next message gets."""
         return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))

@@ -1,0 +1,199 @@
+"""Open PostgreSQL connections, run statements on them, and translate their errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from msgspec import Struct
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+
+from mnemos import errors
+from mnemos.storage.postgres.statements import SCHEMA, Statement
+from mnemos.storage.space import Space
+
+OLDEST_SERVER = 150_000
+_CONNECT_SECONDS = 10
+# More than we have: a statement that is planned once stays planned.
+_PREPARED = 400
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,47}")
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class Target(Struct, frozen=True):
+    """A database to connect to."""
+
+    conninfo: str
+    schema: str
+    location: str
+    """The URL without its password and options, for people."""
+
+
+def parse_url(url: str) -> Target:
+    """Read a PostgreSQL URL. Raises InvalidInput without showing the URL, which may have a password."""
+    try:
+        parts = urlsplit(url)
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        schema = dict(options).get("schema", SCHEMA)
+        rest = urlencode([(name, value) for name, value in options if name != "schema"])
+        conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, rest, ""))
+        known = conninfo_to_dict(conninfo)
+    except (ValueError, psycopg.ProgrammingError) as exc:
+        reason = str(exc).splitlines()[0] if isinstance(exc, psycopg.Error) else "it is not a URL"
+        raise errors.InvalidInput(
+            f"The URL of the database is not valid: {_hide(reason, url)}. "
+            "Write postgresql://user:password@host:5432/database."
+        ) from None
+    if not _NAME.fullmatch(schema):
+        raise errors.InvalidInput(f"{schema[:80]!r} is not a valid schema. Use up to 48 of a-z, 0-9 and _.")
+    if not known.get("host") and not known.get("hostaddr") and not known.get("service"):
+        raise errors.InvalidInput(
+            "The URL of the database names no host. Write postgresql://user:password@host:5432/database."
+        )
+    return Target(conninfo, schema, _describe(known, schema))
+
+
+def _describe(known: dict[str, Any], schema: str) -> str:
+    user = f"{known['user']}@" if known.get("user") else ""
+    host = known.get("host") or known.get("hostaddr") or known.get("service")
+    port = f":{known['port']}" if known.get("port") else ""
+    suffix = "" if schema == SCHEMA else f"?schema={schema}"
+    return f"postgresql://{user}{host}{port}/{known.get('dbname') or ''}{suffix}"
+
+
+def _hide(text: str, url: str) -> str:
+    """Remove whatever the URL has before its host."""
+    secret = urlsplit(url).netloc.rpartition("@")[0].partition(":")[2]
+    return text.replace(secret, "***") if secret else text
+
+
+def connect(target: Target) -> Connection:
+    """Connect and check that the server is one we can use. Raises our errors."""
+    try:
+        connection: Connection = psycopg.connect(
+            target.conninfo,
+            autocommit=True,
+            connect_timeout=_CONNECT_SECONDS,
+            fallback_application_name="mnemos",
+            client_encoding="utf8",
+        )
+    except psycopg.Error as exc:
+        raise translate_error(exc, target.location) from exc
+    try:
+        _check_server(connection, target.location)
+    except BaseException:
+        connection.close()
+        raise
+    connection.prepared_max = _PREPARED
+    # One plan for a statement, whatever the size of its numbers.
+    connection.adapters.register_dumper(int, Int8Dumper)
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+    return connection
+
+
+def _check_server(connection: Connection, location: str) -> None:
+    info = connection.info
+    if info.server_version < OLDEST_SERVER:
+        raise errors.EngineTooOld(
+            f"{location} is PostgreSQL {info.server_version // 10_000}. Mnemos needs PostgreSQL 15 or newer."
+        )
+    if info.parameter_status("server_encoding") != "UTF8":
+        raise errors.NotADatabase(
+            f"{location} has the encoding {info.parameter_status('server_encoding')}. Make a database with "
+            "CREATE DATABASE mnemos ENCODING 'UTF8' TEMPLATE template0."
+        )
+    if info.parameter_status("standard_conforming_strings") != "on":
+        raise errors.NotADatabase(
+            f"{location} has standard_conforming_strings turned off. Turn it on: "
+            "ALTER DATABASE … SET standard_conforming_strings = on."
+        )
+
+
+class PostgresTransaction:
+    """A connection inside a transaction, as the stores see it."""
+
+    def __init__(self, connection: Connection, space: Space) -> None:
+        self.connection = connection
+        self.space = space
+        self._cursor = psycopg.RawCursor(connection)
+        self._cursor.format = psycopg.pq.Format.BINARY
+
+    def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+        self._run(sql, bindings)
+        return self._cursor.fetchall()
+
+    def value(self, sql: str, bindings: Any = ()) -> Any:
+        self._run(sql, bindings)
+        row = self._cursor.fetchone()
+        return None if row is None else row[0]
+
+    def change(self, sql: str, bindings: Any = ()) -> int:
+        self._run(sql, bindings)
+        return self._cursor.rowcount
+
+    def change_many(self, sql: str, bindings: Iterable[Any]) -> None:
+        assert isinstance(sql, Statement)  # noqa: S101
+        several = [sql.bind(one, self.space) for one in bindings]
+        if several:
+            self._cursor.executemany(sql.encoded, several)
+
+    def _run(self, sql: str, bindings: Any) -> None:
+        assert isinstance(sql, Statement)  # noqa: S101
+        self._cursor.execute(sql.encoded, sql.bind(bindings, self.space))
+
+
+def is_lost(connection: Connection) -> bool:
+    """True if the connection cannot be used any more."""
+    return connection.closed
+
+
+def is_worth_repeating(exc: psycopg.Error) -> bool:
+    """True for a deadlock, a failure to serialize, and a conflict with replication."""
+    return exc.sqlstate in ("40001", "40P01")
+
+
+def translate_error(exc: psycopg.Error, location: str) -> errors.MnemosError:
+    """Return our error for the driver's; the caller raises it ``from`` the original."""
+    state = exc.sqlstate or ""
+    reason = (exc.diag.message_primary or str(exc).strip() or type(exc).__name__).splitlines()[-1]
+    for beginning, make, advice in _TRANSLATIONS:
+        if state.startswith(beginning):
+            return make(f"{location}: {reason}. {advice}")
+    if isinstance(exc, psycopg.DataError):
+        return errors.InvalidInput(f"PostgreSQL does not accept this text: {reason}.")
+    if isinstance(exc, psycopg.OperationalError | psycopg.InterfaceError):
+        return errors.Unavailable(f"{location} cannot be reached: {reason}. Is the server running?")
+    return errors.StorageError(f"{location}: PostgreSQL says: {reason} ({state})")
+
+
+_AGAIN = "Try again."
+_TRANSLATIONS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
+    ("55P03", errors.Busy, "Another program kept this space busy for too long. Try again."),
+    ("57014", errors.Busy, "The server cancelled the statement. Try again."),
+    ("53300", errors.Busy, "The server has no connection left. Close programs, or raise max_connections."),
+    ("40", errors.Busy, "Other programs kept changing the same rows. Try again."),
+    ("53100", errors.DiskFull, "This call stored nothing. Free space on the server and repeat it."),
+    ("53400", errors.DiskFull, "This call stored nothing. Raise the limit on the server and repeat it."),
+    ("25006", errors.ReadOnly, "Is this a replica? Add target_session_attrs=read-write to the URL."),
+    ("28", errors.PermissionDenied, "Check the user and the password."),
+    ("3D", errors.Unavailable, "Create the database first: CREATE DATABASE name ENCODING 'UTF8'."),
+    ("42501", errors.PermissionDenied, "Ask the owner to run `mnemos postgres init`, and for its GRANTs."),
+    ("42P01", errors.NotADatabase, "The tables of Mnemos are not there. Run `mnemos postgres init`."),
+    ("3F000", errors.NotADatabase, "The schema of Mnemos is not there. Run `mnemos postgres init`."),
+    (
+        "25P03",
+        errors.Unavailable,
+        "The program stopped inside a transaction for too long. Nothing was stored.",
+    ),
+    ("22003", errors.InvalidInput, "A number is too large."),
+    ("22", errors.InvalidInput, "PostgreSQL does not accept this value."),
+    ("08", errors.Unavailable, _AGAIN),
+    ("57P", errors.Unavailable, _AGAIN),
+    ("53", errors.Unavailable, _AGAIN),
+    ("XX001", errors.Corrupt, "Restore a backup of the server."),
+)

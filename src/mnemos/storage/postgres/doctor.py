@@ -1,0 +1,117 @@
+"""Check a database and what is around it: the server, the role, the wall between spaces, the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnemos.storage.base import Check, Documents, report_ok, report_problem
+from mnemos.storage.postgres import schema
+from mnemos.storage.postgres.backup_file import index_again
+from mnemos.storage.postgres.connection import PostgresTransaction, Target
+from mnemos.storage.postgres.statements import load
+from mnemos.storage.stores.vectors import drop, find_damaged
+
+_LAG_SECONDS = 60.0
+
+
+def look_at(tx: PostgresTransaction, target: Target) -> list[Check]:
+    """Run all checks that change nothing."""
+    sql: Any = load("doctor", target.schema)
+    return [
+        report_ok("postgresql", _describe_server(tx)),
+        report_ok("schema", f"version {schema.VERSION}"),
+        _check_role(tx, sql),
+        _check_wall(tx, sql, target),
+        _check_count(tx, "orphans", sql.orphans, "messages without a session"),
+        _check_count(tx, "counters", sql.wrong_counters, "sessions with a wrong message count"),
+        _check_index(tx, sql),
+        *_check_vectors(tx, target),
+        *_check_replica(tx, sql),
+        *_check_transactions(tx, sql),
+        *_check_dead_rows(tx, sql, target),
+    ]
+
+
+def repair(tx: PostgresTransaction, target: Target, documents: Documents) -> list[Check]:
+    """Repair counters, words and vectors of the space, inside the caller's transaction."""
+    sql: Any = load("doctor", target.schema)
+    vectors = load("vectors", target.schema)
+    done: list[Check] = []
+    if not _check_count(tx, "counters", sql.wrong_counters, "").ok:
+        tx.change(sql.right_counters)
+        done.append(report_ok("counters", "counted again"))
+    if not _check_index(tx, sql).ok:
+        index_again(tx.connection, target, tx.space.id, documents)
+        done.append(report_ok("index", "made again from the texts"))
+    damaged = find_damaged(tx, vectors)
+    if damaged:
+        drop(tx, vectors, damaged)
+        done.append(report_ok("vectors", "the damaged ones are made again when needed"))
+    return done
+
+
+def _describe_server(tx: PostgresTransaction) -> str:
+    info = tx.connection.info
+    version = info.parameter_status("server_version") or str(info.server_version)
+    return f"{version}, encoding {info.parameter_status('server_encoding')}"
+
+
+def _check_role(tx: PostgresTransaction, sql: Any) -> Check:
+    ((name, is_super, bypasses),) = tx.rows(sql.role)
+    if is_super or bypasses:
+        what = "is a superuser" if is_super else "bypasses row-level security"
+        return report_problem(
+            "role", f"{name} {what}, so the server does not keep spaces apart. Use a role of its own."
+        )
+    return report_ok("role", f"{name}, bound by row-level security")
+
+
+def _check_wall(tx: PostgresTransaction, sql: Any, target: Target) -> Check:
+    unguarded = [name for (name,) in tx.rows(sql.unguarded, (target.schema,))]
+    if unguarded:
+        return report_problem("row-level security", f"turned off for {', '.join(unguarded)}")
+    return report_ok("row-level security", "on for every table with rows of a space")
+
+
+def _check_count(tx: PostgresTransaction, name: str, sql: str, what: str) -> Check:
+    count = tx.value(sql)
+    return Check(name, ok=not count, detail=f"{count} {what}" if count else "fine")
+
+
+def _check_index(tx: PostgresTransaction, sql: Any) -> Check:
+    missing = tx.value(sql.unindexed) + tx.value(sql.unindexed_passages)
+    stale = tx.value(sql.stale)
+    if missing or stale:
+        detail = f"{missing} passages are not in the index, {stale} entries have no text"
+        return report_problem("index", detail)
+    return report_ok("index", "complete")
+
+
+def _check_vectors(tx: PostgresTransaction, target: Target) -> list[Check]:
+    damaged = len(find_damaged(tx, load("vectors", target.schema)))
+    return [report_problem("vectors", f"of {damaged} models are damaged")] if damaged else []
+
+
+def _check_replica(tx: PostgresTransaction, sql: Any) -> list[Check]:
+    if not tx.value(sql.is_replica):
+        return []
+    lag = tx.value(sql.lag)
+    return [Check("replica", ok=lag < _LAG_SECONDS, detail=f"a replica, {lag:.1f} seconds behind")]
+
+
+def _check_transactions(tx: PostgresTransaction, sql: Any) -> list[Check]:
+    return [
+        report_problem(
+            "old transaction",
+            f"session {pid} ({name or 'without a name'}) has had one open for {seconds / 60:.0f} minutes; "
+            "until it ends, erased rows stay in the server's files",
+        )
+        for pid, name, seconds in tx.rows(sql.long_transactions)
+    ]
+
+
+def _check_dead_rows(tx: PostgresTransaction, sql: Any, target: Target) -> list[Check]:
+    return [
+        report_problem("dead rows", f"{count} in {table}: is autovacuum turned off?")
+        for table, count in tx.rows(sql.dead_rows, (target.schema,))
+    ]

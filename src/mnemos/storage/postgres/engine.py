@@ -1,0 +1,452 @@
+"""The PostgreSQL storage: transactions, opening and background work."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from msgspec import Struct
+
+from mnemos.errors import Busy, MnemosError, ReadOnly, SchemaChanged, StorageError, Unavailable
+from mnemos.files import name_beside
+from mnemos.settings import Durability
+from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
+from mnemos.storage.postgres import backup_file, doctor, schema, upkeep
+from mnemos.storage.postgres.connection import (
+    Connection,
+    PostgresTransaction,
+    is_lost,
+    is_worth_repeating,
+    parse_url,
+    translate_error,
+)
+from mnemos.storage.postgres.handle import Handle, Maker, WriteHandle
+from mnemos.storage.postgres.pool import pool_of
+from mnemos.storage.postgres.statements import load
+from mnemos.storage.space import NOWHERE, space_of
+from mnemos.storage.upkeep import Upkeep
+
+T = TypeVar("T")
+log = logging.getLogger("mnemos.storage")
+
+_DELETES_A_STEP = 12
+_RETRY_SECONDS = 0.02
+# A process that is stopped inside a transaction keeps its space for this long.
+_IDLE_SECONDS = 60
+
+
+class _Known(Struct, frozen=True):
+    """The number of a space, and the epoch in which it has that number."""
+
+    number: int
+    epoch: int
+
+
+class _LostCommit(Exception):
+    """The connection was lost while a transaction was being committed."""
+
+    def __init__(self, transaction: str, answer: Any) -> None:
+        super().__init__(transaction)
+        self.transaction = transaction
+        self.answer = answer
+
+
+class PostgresStorage:
+    def __init__(
+        self,
+        url: str,
+        *,
+        space: str,
+        documents: Documents,
+        read_only: bool = False,
+        durability: Durability = Durability.NORMAL,
+        busy_seconds: float = 30.0,
+    ) -> None:
+        """Open a database; unless it is read-only, make its tables and the space if they are missing."""
+        self._target = parse_url(url)
+        self._name = space
+        self._documents = documents
+        self._read_only = read_only
+        self._durability = durability
+        self._busy_seconds = busy_seconds
+        self._maker = Maker(self._target.schema, documents)
+        self._sql: Any = load("engine", self._target.schema)
+        self._further: Callable[[], bool] | None = None
+        self._known: _Known | None = None
+        self._is_closed = False
+        self._begin_process()
+        try:
+            self._open()
+        except BaseException:
+            self._pool.leave()
+            raise
+
+    # --- properties -------------------------------------------------------------------------
+
+    @property
+    def read_only(self) -> bool:
+        return self._read_only
+
+    @property
+    def location(self) -> str:
+        return self._target.location
+
+    @property
+    def is_gone(self) -> bool:
+        return False
+
+    # --- transactions -----------------------------------------------------------------------
+
+    def read(self, work: Callable[[Reads], T]) -> T:
+        self._check_usable()
+        return self._repeat(lambda: self._read_once(work), self._busy_seconds)
+
+    def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
+        self._check_usable()
+        if self._read_only:
+            raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
+        seconds = self._busy_seconds if within is None else within
+        deadline = time.monotonic() + seconds
+        # One thread at a time, so that waiting threads take no connection.
+        if not self._lock.acquire(timeout=seconds):
+            raise Busy(f"{self.location} is kept busy by another thread of this process. Try again.")
+        try:
+            result, appended, stored = self._repeat(
+                lambda: self._write_once(work, deadline - time.monotonic()), seconds
+            )
+        finally:
+            self._lock.release()
+        if appended or stored:
+            self._upkeep.notice(appended)
+        return result
+
+    def _repeat(self, attempt: Callable[[], T], seconds: float) -> T:
+        """Run a transaction, and again where nothing of it can have been stored."""
+        deadline = time.monotonic() + seconds
+        has_lost = False
+        while True:
+            try:
+                return attempt()
+            except _LostCommit as exc:
+                self._pool.drop_idle()
+                if self._was_committed(exc.transaction, deadline):
+                    return exc.answer  # type: ignore[no-any-return]
+            except psycopg.Error as exc:
+                lost = exc.__dict__.get("connection_lost", False)
+                if lost and not has_lost:
+                    # The server may have restarted: its other connections are gone, too.
+                    has_lost = True
+                    self._pool.drop_idle()
+                    continue
+                if not is_worth_repeating(exc) or time.monotonic() > deadline:
+                    raise translate_error(exc, self.location) from exc
+                time.sleep(random.uniform(0.0, _RETRY_SECONDS))  # noqa: S311
+
+    def _read_once(self, work: Callable[[Reads], T]) -> T:
+        connection = self._pool.take(self._busy_seconds)
+        try:
+            handle = self._begin_read(connection)
+            result = work(handle)
+            connection.execute(b"COMMIT")
+        except BaseException as exc:
+            self._abandon(connection, exc)
+            raise
+        self._pool.give_back(connection)
+        return result
+
+    def _write_once(self, work: Callable[[Writes], T], seconds: float) -> tuple[T, int, int]:
+        connection = self._pool.take(max(seconds, 0.0))
+        transaction = ""
+        answer: tuple[T, int, int] | None = None
+        try:
+            handle, transaction = self._begin_write(connection, seconds)
+            answer = work(handle), handle.sessions.appended, handle.entries.stored
+            connection.execute(b"COMMIT")
+        except BaseException as exc:
+            lost = self._abandon(connection, exc)
+            if answer is not None and lost and isinstance(exc, psycopg.Error):
+                raise _LostCommit(transaction, answer) from exc
+            raise
+        self._pool.give_back(connection)
+        return answer
+
+    def _abandon(self, connection: Connection, exc: BaseException) -> bool:
+        """Undo a transaction and return its connection; True if the connection was lost."""
+        lost = is_lost(connection)
+        if not lost and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            try:
+                connection.execute(b"ROLLBACK")
+            except psycopg.Error:
+                lost = True
+        if lost and isinstance(exc, psycopg.Error):
+            exc.__dict__["connection_lost"] = True
+        if lost:
+            self._pool.drop(connection)
+        else:
+            self._pool.give_back(connection)
+        return lost
+
+    def _begin_read(self, connection: Connection) -> Handle:
+        while True:
+            known = self._known or self._resolve(connection)
+            number = -1 if known is None else known.number
+            state = _begin(
+                connection,
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                f"SET LOCAL mnemos.space = '{number:d}'",
+                f"{self._sql.state_to_read} {number:d}",
+            )
+            if known is None:
+                tx = PostgresTransaction(connection, NOWHERE)
+                return self._maker.make_reader(tx, 0)
+            if state is not None and int(state[1]) == known.epoch:
+                self._check_schema(int(state[0]))
+                tx = PostgresTransaction(connection, space_of(known.number))
+                return self._maker.make_reader(tx, known.epoch)
+            # A backup was restored, in which spaces have other numbers.
+            connection.execute(b"ROLLBACK")
+            self._known = None
+
+    def _begin_write(self, connection: Connection, seconds: float) -> tuple[WriteHandle, str]:
+        settings = [
+            f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
+            f"SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS:d}s'",
+        ]
+        if self._durability is Durability.FULL:
+            settings.append("SET LOCAL synchronous_commit = on")
+        while True:
+            known = self._known or self._resolve(connection)
+            assert known is not None  # noqa: S101
+            state = _begin(
+                connection,
+                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+                *settings,
+                f"SET LOCAL mnemos.space = '{known.number:d}'",
+                f"{self._sql.state_to_write} {known.number:d} FOR UPDATE",
+            )
+            if state is not None and int(state[1]) == known.epoch:
+                self._check_schema(int(state[0]))
+                tx = PostgresTransaction(connection, space_of(known.number))
+                return self._maker.make_writer(tx, known.epoch), str(state[2])
+            connection.execute(b"ROLLBACK")
+            self._known = None
+
+    def _check_schema(self, version: int) -> None:
+        if version != schema.VERSION:
+            raise SchemaChanged(
+                f"{self.location} was migrated by another version of Mnemos while open. "
+                "Restart this program with the new version."
+            )
+
+    def _resolve(self, connection: Connection) -> _Known | None:
+        """Look up the space by its name; a writer makes it if it does not exist."""
+        if self._read_only:
+            number = schema.find_space(connection, self._target, self._name)
+        else:
+            number = schema.enter_space(connection, self._target, self._name)
+        if number is None:
+            return None
+        epoch = schema.epoch_of(connection, self._target, number)
+        self._known = _Known(number, epoch)
+        return self._known
+
+    def _was_committed(self, transaction: str, deadline: float) -> bool:
+        """Ask the server what became of a commit whose answer was lost.
+
+        False if it was undone and can be run again. Raises Unavailable if the server does not know.
+        """
+        status: Any = None
+        while True:
+            try:
+                connection = self._pool.take(max(deadline - time.monotonic(), 0.0))
+                try:
+                    status = PostgresTransaction(connection, NOWHERE).value(self._sql.outcome, (transaction,))
+                finally:
+                    self._pool.give_back(connection)
+            except (psycopg.Error, Unavailable):
+                status = "in progress"
+            if status != "in progress" or time.monotonic() > deadline:
+                break
+            time.sleep(_RETRY_SECONDS)
+        if status in ("committed", "aborted"):
+            return bool(status == "committed")
+        raise Unavailable(
+            f"The connection to {self.location} was lost while storing. The change may have been stored: "
+            "look before you repeat it."
+        )
+
+    def spaces(self) -> list[tuple[str, int, int]]:
+        return self.read(lambda tx: upkeep.list_spaces(_handle(tx).tx, self._target))
+
+    @contextmanager
+    def watch(self) -> Iterator[Callable[[], object]]:
+        self._check_usable()
+
+        def look() -> object:
+            return self._maintain(
+                lambda connection: PostgresTransaction(connection, NOWHERE).value(self._sql.snapshot)
+            )
+
+        yield look
+
+    # --- upkeep -----------------------------------------------------------------------------
+
+    def finish_deletes(self) -> None:
+        while self.write(_delete_some):
+            pass
+
+    def catch_up(self, seconds: float | None = None) -> int:  # noqa: ARG002
+        """Words are indexed with their messages: nothing is ever left."""
+        self._check_usable()
+        return 0
+
+    def optimize(self, seconds: float | None = None) -> None:
+        self.finish_deletes()
+        if seconds is None:
+            self.scrub()
+        else:
+            self._empty_pending()
+
+    def without_background(self) -> AbstractContextManager[None]:
+        return self._upkeep.pause()
+
+    def when_idle(self, work: Callable[[], bool]) -> None:
+        self._further = work
+
+    def wake(self) -> None:
+        self._check_usable()
+        if not self._read_only:
+            self._upkeep.notice(0)
+
+    def scrub(self) -> bool:
+        """Let the server reclaim erased rows; its log, its backups and the keys of indexes are its own."""
+        if self._read_only:
+            return True
+        return self._maintain(lambda connection: upkeep.vacuum(connection, self._target))
+
+    def usage(self) -> Usage:
+        return self.read(lambda tx: upkeep.usage(_handle(tx).tx, self._target))
+
+    def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
+        self._check_usable()
+        self._maintain(lambda connection: backup_file.back_up(connection, self._target, target, progress))
+
+    def restore(self, backup: Path) -> Path | None:
+        """Replace all data; the former data is written to a backup beside this one."""
+        self._check_usable()
+        if self._read_only:
+            raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
+        backup_file.check_backup(backup)
+        kept = name_beside(backup, "before-restore")
+        self.backup(kept)
+
+        def work(connection: Connection) -> None:
+            backup_file.restore(connection, self._target, backup, self._documents)
+
+        with self._lock:
+            self._maintain(work)
+        return kept
+
+    def examine(self, *, repair: bool) -> Iterator[Check]:
+        yield from self.read(lambda tx: doctor.look_at(_handle(tx).tx, self._target))
+        if repair and not self._read_only:
+            yield from self.write(lambda tx: doctor.repair(_handle(tx).tx, self._target, self._documents))
+
+    def close(self) -> None:
+        if self._is_closed or self._pid != os.getpid():
+            return
+        self._upkeep.stop()
+        self._is_closed = True
+        # A write in progress in another thread finishes first.
+        with self._lock:
+            self._pool.leave()
+
+    # --- opening ----------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        def work(connection: Connection) -> None:
+            if self._read_only:
+                schema.check_readable(connection, self._target)
+            else:
+                schema.migrate(connection, self._target)
+            self._resolve(connection)
+
+        self._maintain(work)
+        if not self._read_only and self.read(_has_doomed):
+            self._upkeep.notice(0)
+
+    def _maintain(self, work: Callable[[Connection], T]) -> T:
+        """Run work on a connection outside any transaction."""
+        connection = self._pool.take(self._busy_seconds)
+        try:
+            result = work(connection)
+        except psycopg.Error as exc:
+            self._abandon(connection, exc)
+            raise translate_error(exc, self.location) from exc
+        except BaseException as exc:
+            self._abandon(connection, exc)
+            raise
+        self._pool.give_back(connection)
+        return result
+
+    # --- processes and threads --------------------------------------------------------------
+
+    def _begin_process(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._pool = pool_of(self._target)
+        self._pool.enter()
+        self._upkeep = Upkeep(self, self._step, self._idle_step)
+
+    def _check_usable(self) -> None:
+        if self._is_closed:
+            raise StorageError(f"{self.location} is closed")
+        if self._pid != os.getpid():
+            self._begin_process()
+
+    def _step(self) -> bool:
+        """Do one bounded piece of background work; False when nothing is left."""
+        if self.write(_delete_some):
+            return True
+        self._upkeep.waiting = 0
+        self._empty_pending()
+        return False
+
+    def _empty_pending(self) -> None:
+        """Move new words from the list that every search reads into the index proper."""
+        with suppress(MnemosError):
+            self._maintain(lambda connection: upkeep.empty_pending(connection, self._target))
+
+    def _idle_step(self) -> bool:
+        return self._further is not None and self._further()
+
+
+def _begin(connection: Connection, *statements: str) -> tuple[Any, ...] | None:
+    """Send statements in one round trip; return the row of the last one."""
+    cursor = connection.cursor()
+    cursor.execute(";".join(statements).encode())
+    while cursor.nextset():
+        pass
+    return cursor.fetchone()
+
+
+def _has_doomed(tx: Reads) -> bool:
+    return _handle(tx).sessions.has_doomed()
+
+
+def _delete_some(tx: Writes) -> bool:
+    assert isinstance(tx, WriteHandle)  # noqa: S101
+    return tx.sessions.delete_some(_DELETES_A_STEP)
+
+
+def _handle(tx: Reads | Writes) -> Handle:
+    assert isinstance(tx, Handle)  # noqa: S101
+    return tx

