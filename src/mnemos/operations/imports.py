@@ -30,7 +30,7 @@ DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
 _READING = "Reading conversations"
 
-Program = Literal["gemini", "qwen", "opencode"]
+Program = Literal["gemini", "qwen", "opencode", "cline", "roo", "continue", "goose", "zed", "aider"]
 PROGRAMS: tuple[str, ...] = get_args(Program)
 
 

@@ -31,6 +31,27 @@ class Machine:
         """Return the folder of data by the rules of XDG, which some programs follow on every system."""
         return self.folder("XDG_DATA_HOME", ".local/share")
 
+    def app(self, name: str) -> Path:
+        """Return the settings folder of a desktop program."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support" / name
+        if self.platform == "win32":
+            return self.folder("APPDATA", "AppData/Roaming") / name
+        return self.folder("XDG_CONFIG_HOME", ".config") / name
+
+    def local_app(self, name: str) -> Path:
+        """Return the data folder of a desktop program."""
+        if self.platform == "win32":
+            return self.folder("LOCALAPPDATA", "AppData/Local") / name
+        return self.app(name) if self.platform == "darwin" else self.data() / name.lower()
+
+    def extensions(self, name: str) -> tuple[Path, ...]:
+        """Return the folders of tasks that an extension has in the editors that are VS Code."""
+        return tuple(self.app(one) / "User" / "globalStorage" / name / "tasks" for one in _EDITORS)
+
+
+# Editors that keep the data of extensions as VS Code does.
+_EDITORS: Final = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 Places = Callable[[Machine], tuple[Path, ...]]
 
@@ -42,6 +63,14 @@ _PLACES: Final[Mapping[str, Places]] = {
     "gemini": lambda here: (here.folder("GEMINI_CLI_HOME", "") / ".gemini" / "tmp",),
     "qwen": lambda here: (here.folder("QWEN_HOME", ".qwen") / "projects",),
     "opencode": lambda here: (here.data() / "opencode" / "opencode.db",),
+    "cline": lambda here: (
+        here.folder("CLINE_DATA_DIR", ".cline/data") / "sessions",
+        *here.extensions("saoudrizwan.claude-dev"),
+    ),
+    "roo": lambda here: here.extensions("rooveterinaryinc.roo-cline"),
+    "continue": lambda here: (here.folder("CONTINUE_GLOBAL_DIR", ".continue") / "sessions",),
+    "goose": lambda here: (here.data() / "goose" / "sessions" / "sessions.db",),
+    "zed": lambda here: (here.local_app("Zed") / "threads" / "threads.db",),
 }
 KINDS: Final = tuple(_PLACES)
 """The programs whose files are found without being named."""

@@ -53,7 +53,9 @@ _BY_KEY: Final = {
     b"payload": "codex",
 }
 # Names of files that are recognized by them.
-_NAMED: Final = {"opencode.db": "opencode"}
+_NAMED: Final = {"opencode.db": "opencode", "sessions.db": "goose", "threads.db": "zed"}
+_AIDER: Final = ".aider.chat.history.md"
+_TASK: Final = "api_conversation_history.json"
 # Files and folders within the folder of a program.
 _PLACES: Final = (("state.db", "hermes"), ("projects", "claude-code"), ("sessions", "codex"))
 _ODD: Final = (OSError, ValueError, InvalidInput, BadZipFile, RuntimeError, EOFError, zlib.error)
@@ -68,6 +70,12 @@ _MODULES: Final = {
     "gemini": "gemini",
     "qwen": "qwen",
     "opencode": "opencode",
+    "cline": "cline",
+    "roo": "roo",
+    "continue": "continue_dev",
+    "goose": "goose",
+    "zed": "zed",
+    "aider": "aider",
 }
 KINDS: Final = tuple(_MODULES)
 _DOWNLOADS: Final = "~/Downloads"
@@ -94,7 +102,7 @@ def _detect_folder(path: Path) -> str | None:
             return kind
         if is_folder(place) and any(detect_kind(file) == kind for file in _files_below(place, ".jsonl")):
             return kind
-    for ending in (".json", ".jsonl", ".zip", ".db"):
+    for ending in (".json", ".jsonl", ".zip", ".db", _AIDER):
         for file in _files_below(path, ending):
             kind_here = detect_kind(file)
             if kind_here:
@@ -114,6 +122,10 @@ def _detect_file(path: Path) -> str | None:
         return _detect_zip(path)
     if head.startswith((_GZIP, _ZSTD)) or head[257:262] == b"ustar":
         return "archive" if _is_archive(path) else None
+    if path.name == _AIDER:
+        return "aider"
+    if path.name == _TASK:
+        return "roo" if "roo-cline" in str(path.parent) else "cline"
     return _detect_text(head)
 
 
@@ -148,6 +160,10 @@ def _detect_record(found: Any) -> str | None:
         return "gemini"
     if "systemPayload" in found or (isinstance(message, dict) and "parts" in message):
         return "qwen"
+    if isinstance(found.get("sessionId"), str) and isinstance(found.get("history"), list):
+        return "continue"
+    if isinstance(found.get("sessionId"), str) and isinstance(found.get("messages"), list):
+        return "cline"
     if isinstance(found.get("mapping"), dict):
         return "chatgpt"
     if isinstance(found.get("chat_messages"), list):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
@@ -106,13 +107,35 @@ class Dialogue:
         tokens: tuple[int, int] = (0, 0),
     ) -> ImportedMessage:
         if not key:
-            key = self._count(f"{fields['role']}\0{fields.get('content')}\0{fields.get('tool_calls')}")
+            key = self.count(f"{fields['role']}\0{fields.get('content')}\0{fields.get('tool_calls')}")
         fields["timestamp"] = self._at if at is None else at
         if metadata:
             fields["metadata"] = metadata
         return ImportedMessage(self.session_id, f"{self._origin}/{key}", fields, (), *tokens)
 
-    def _count(self, said: str) -> str:
+    def count(self, said: str) -> str:
+        """Return a key for a message without an id: a hash, and the number of times that it was said."""
         digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         self._said[digest] += 1
         return f"{digest}/{self._said[digest]}"
+
+
+def render_content(content: Any) -> str:
+    """Return the text of a message or result: text itself, or a list of parts; other data as JSON."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        content = [content]
+    return "\n".join(_render_part(part) for part in content)
+
+
+def _render_part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict):
+        for name in ("text", "Text"):
+            if isinstance(part.get(name), str):
+                return str(part[name])
+        if "image" in str(part.get("type", "")).lower() or "Image" in part:
+            return "[image]"
+    return json.dumps(part, ensure_ascii=False)

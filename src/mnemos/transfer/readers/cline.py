@@ -1,0 +1,176 @@
+"""Reader of Cline, and of Roo Code, which began as a copy of it: a JSON file for each task.
+
+Cline's newer versions keep ``ID.messages.json`` with what is known of the session beside it. Older ones, and
+Roo Code, keep ``api_conversation_history.json`` in the folder of the task. Both hold messages in the format
+of Anthropic's API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.errors import InvalidInput
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_json,
+    drop_empty,
+    find_files,
+    get_object,
+    get_objects,
+    get_text,
+    is_file,
+    parse_time,
+    read_whole,
+    stat_sources,
+)
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
+from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
+
+_HISTORY: Final = "api_conversation_history.json"
+_MESSAGES: Final = ".messages.json"
+_ITEM: Final = "history_item.json"
+_INJECTED: Final = frozenset(
+    {
+        "environment_details",
+        "file_content",
+        "folder_content",
+        "explicit_instructions",
+        "new_task",
+        "slash_command",
+    }
+)
+# Around the words of a user.
+_SPOKEN: Final = re.compile(r"</?(?:user_input|task|feedback|user_message|answer)(?: [^<>]*)?>")
+# The result of a tool that is not called through the API.
+_RESULT: Final = re.compile(r"\[(\w+)[^\n]*\] Result:\s*")
+_FOLDER: Final = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\)")
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    if is_file(path):
+        return stat_sources([path], on_problem)
+    below = (file for name in (_HISTORY, _MESSAGES) for file in find_files(path, name, on_problem))
+    return stat_sources(below, on_problem)
+
+
+def read(kind: str, source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    try:
+        found = decode_json(read_whole(source.path))
+        holder = found if isinstance(found, dict) else {"messages": found}
+        if not isinstance(holder.get("messages"), list):
+            raise InvalidInput(
+                f"{source.path} has no list of messages: this version of the format is not known"
+            )
+        yield from _read_messages(kind, source, holder)
+    except ValueError as exc:
+        raise InvalidInput(f"{source.path} is not a conversation: {exc}") from exc
+    yield BEGINNING
+
+
+def make_reader(kind: str, title: str) -> Reader:
+    return Reader(kind, title, find, partial(read, kind), resumes=False)
+
+
+READER: Final = make_reader("cline", "Cline")
+
+
+def _read_messages(kind: str, source: SourceFile, holder: Mapping[str, Any]) -> Iterator[Item]:
+    messages = get_objects(holder, "messages")
+    about = _read_beside(source.path)
+    first = next((get_text(part, "text") for one in messages for part in _parts(one)), "")
+    folder = _FOLDER.search("\n".join(get_text(part, "text") for one in messages[:1] for part in _parts(one)))
+    task = (
+        source.path.parent.name if source.path.name == _HISTORY else source.path.name.removesuffix(_MESSAGES)
+    )
+    models = [get_text(get_object(one, "modelInfo"), "id") for one in messages]
+    started = parse_time(about.get("started_at")) or next(
+        (at for one in messages if (at := parse_time(one.get("ts")))), None
+    )
+    session = clean_name(f"{kind}-{holder.get('sessionId') or task}") or kind
+    yield Conversation(
+        session,
+        kind,
+        started_at=started,
+        model=clean_name(about.get("model")) or clean_name(next(filter(None, models), None)),
+        title=clean_name(get_object(about, "metadata").get("title") or about.get("task")) if first else None,
+        metadata=drop_empty(
+            cwd=clean_name(about.get("cwd") or about.get("workspace"))
+            or (clean_name(folder[1]) if folder else None),
+            git_branch=clean_name(get_object(get_object(about, "metadata"), "git").get("branch")),
+        )
+        or None,
+    )
+    say = Dialogue(session, started or source.changed_ns / 1e9, _INJECTED)
+    names: dict[str, Any] = {}
+    for message in messages:
+        yield from _read_message(say, message, names)
+
+
+def _read_message(say: Dialogue, message: Mapping[str, Any], names: dict[str, Any]) -> Iterator[Item]:
+    at, key = parse_time(message.get("ts")), clean_name(message.get("id"))
+    if message.get("isSummary") or message.get("isTruncationMarker"):
+        yield INJECTED
+        return
+    is_user = message.get("role") == "user"
+    tool = ""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in _parts(message):
+        kind, text = part.get("type"), get_text(part, "text")
+        call = clean_name(part.get("id") or part.get("tool_use_id"))
+        if kind == "tool_use" and call:
+            names[call] = part.get("name")
+        elif kind == "tool_result":
+            name = names.get(call or "") or part.get("name")
+            result = render_content(part.get("content"))
+            yield from say.answer(
+                call, name, result, at, call and f"{key}/{call}", is_error=bool(part.get("is_error"))
+            )
+        elif kind == "image":
+            yield Skipped("images")
+        elif is_user and (found := _RESULT.match(text)):
+            # The text itself is in this part, or in the next one.
+            tool = found[1]
+            if text[found.end() :].strip():
+                yield from say.answer(None, tool, text[found.end() :], at)
+                tool = ""
+        elif is_user and tool and not _SPOKEN.search(text) and "<environment_details>" not in text:
+            yield from say.answer(None, tool, text, at)
+            tool = ""
+        elif kind == "thinking":
+            thoughts.append(get_text(part, "thinking"))
+        elif text:
+            texts.append(_SPOKEN.sub("", text) if is_user else text)
+    joined = "\n".join(texts)
+    if is_user:
+        yield from say.ask(joined, at, key)
+        return
+    used = get_object(message, "metrics")
+    tokens = (used.get("inputTokens"), used.get("outputTokens"))
+    yield from say.reply(joined, at, key, thoughts=thoughts, tokens=tokens)
+    for part in _parts(message):
+        if part.get("type") == "tool_use":
+            call = clean_name(part.get("id"))
+            yield from say.call(call, part.get("name"), part.get("input"), at, call and f"{key}/{call}")
+
+
+def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    return (
+        [{"type": "text", "text": content}] if isinstance(content, str) else get_objects(message, "content")
+    )
+
+
+def _read_beside(path: Path) -> Mapping[str, Any]:
+    """Return what the program noted of a conversation in a file beside it; empty if there is none."""
+    named = path.name.removesuffix(_MESSAGES) + ".json" if path.name.endswith(_MESSAGES) else _ITEM
+    beside = path.with_name(named)
+    try:
+        found = decode_json(read_whole(beside)) if is_file(beside) else {}
+    except (ValueError, OSError):
+        return {}
+    return found if isinstance(found, dict) else {}

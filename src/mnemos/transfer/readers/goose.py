@@ -1,0 +1,96 @@
+"""Reader of the ``sessions.db`` of Goose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.storage import AgentDatabase
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_json,
+    drop_empty,
+    find_database,
+    get_object,
+    get_objects,
+    get_text,
+    parse_time,
+)
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
+from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
+from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
+
+KIND: Final = "goose"
+_FILE: Final = "sessions.db"
+_INJECTED: Final = frozenset({"info-msg", "system-reminder"})
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    return find_database(path, _FILE, on_problem)
+
+
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
+    return read_changed(source, mark, KIND, _read_session)
+
+
+READER: Final = Reader(KIND, "Goose", find, read, holds_many=True)
+
+
+def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
+    is_agent = row.get("session_type") == "sub_agent"
+    started = parse_time(row.get("created_at"))
+    yield Conversation(
+        f"goose-{row['id']}",
+        "subagent" if is_agent else KIND,
+        started_at=started,
+        model=clean_name(get_text(decode_column(row.get("model_config_json")), "model_name")),
+        title=clean_name(row.get("name")) or clean_name(row.get("description")),
+        metadata=drop_empty(program=KIND if is_agent else None, cwd=clean_name(row.get("working_dir")))
+        or None,
+    )
+    say = Dialogue(f"goose-{row['id']}", started or 0.0, _INJECTED)
+    names: dict[str, Any] = {}
+    for message in database.rows("messages", row["id"]):
+        # Its own prompts, such as a summary, are for the model only.
+        if decode_column(message.get("metadata_json")).get("userVisible") is False:
+            yield INJECTED
+            continue
+        parts = get_objects({"parts": decode_json(message["content_json"])}, "parts")
+        yield from _read_message(say, message, parts, names)
+
+
+def _read_message(
+    say: Dialogue, message: Row, parts: list[dict[str, Any]], names: dict[str, Any]
+) -> Iterator[Item]:
+    at = parse_time(message.get("created_timestamp"))
+    texts = "\n".join(get_text(part, "text") for part in parts if part.get("type") == "text")
+    thoughts = [get_text(part, "thinking") for part in parts if part.get("type") == "thinking"]
+    # Goose writes a session anew when it is shortened, so the keys come from the content.
+    if message.get("role") == "user":
+        yield from say.ask(texts, at)
+    else:
+        yield from say.reply(texts, at, thoughts=thoughts)
+    for part in parts:
+        kind, call_id = part.get("type"), clean_name(part.get("id"))
+        if kind == "toolRequest":
+            call = get_object(get_object(part, "toolCall"), "value")
+            names[call_id or ""] = call.get("name")
+            yield from say.call(call_id, call.get("name"), call.get("arguments"), at)
+        elif kind == "toolResponse":
+            yield from _read_result(
+                say, get_object(part, "toolResult"), call_id, names.get(call_id or ""), at
+            )
+        elif kind == "image":
+            yield Skipped("images")
+
+
+def _read_result(
+    say: Dialogue, result: Mapping[str, Any], call_id: str | None, name: Any, at: float | None
+) -> Iterator[Item]:
+    value = result.get("value")
+    content = value.get("content") if isinstance(value, dict) else value
+    is_error = result.get("status") == "error" or (isinstance(value, dict) and bool(value.get("isError")))
+    yield from say.answer(
+        call_id, name, get_text(result, "error") or render_content(content), at, is_error=is_error
+    )
