@@ -133,7 +133,7 @@ def make() -> str:
     opening = opening.replace("-> Memory:", "-> AbstractAsyncContextManager[AsyncMemory]:")
     tables = "METHODS: dict[str, dict[str, str]]\nITERATORS: set[str]"
     text = "\n\n".join([HEAD, "\n".join(sorted(imports.lines)), tables, *bodies, opening])
-    return _format(text)
+    return format_stub(text, STUB)
 
 
 def _attributes(imports: Imports) -> list[tuple[str, str]]:
@@ -147,11 +147,12 @@ def _attributes(imports: Imports) -> list[tuple[str, str]]:
     return [("sync", "Memory"), ("settings", "Settings"), ("database", "Path"), *parts]
 
 
-def _format(text: str) -> str:
+def format_stub(text: str, path: Path) -> str:
+    """Return the text of a stub with its imports sorted, as the formatter writes it."""
     ruff = [sys.executable, "-m", "ruff"]
     for command in (["check", "--fix", "--quiet", "--select", "I"], ["format", "--quiet"]):
         ran = subprocess.run(  # noqa: S603 - our own formatter
-            [*ruff, *command, "--stdin-filename", str(STUB), "-"],
+            [*ruff, *command, "--stdin-filename", str(path), "-"],
             input=text,
             capture_output=True,
             text=True,

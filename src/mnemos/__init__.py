@@ -13,6 +13,7 @@ from mnemos.lazy import lazily
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mnemos.client.async_client import AsyncClient
     from mnemos.errors import MnemosError
     from mnemos.facts.fact import Fact
     from mnemos.memory import Memory, SessionDB, open
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
 
 _HOMES = {
+    "AsyncClient": "mnemos.client.async_client",
     "AsyncMemory": "mnemos.memory.async_memory",
     "Fact": "mnemos.facts.fact",
     "Forgotten": "mnemos.memory.erasure",
@@ -49,6 +51,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AsyncClient",
     "AsyncMemory",
     "Fact",
     "Forgotten",

@@ -39,7 +39,17 @@ HEAVY = (
 
 def test_the_public_names_are_these() -> None:
     assert mnemos.__all__ == [
-        *("AsyncMemory", "Fact", "Forgotten", "Kind", "LocalBackend", "Memory", "Message", "MessageHit"),
+        *(
+            "AsyncClient",
+            "AsyncMemory",
+            "Fact",
+            "Forgotten",
+            "Kind",
+            "LocalBackend",
+            "Memory",
+            "Message",
+            "MessageHit",
+        ),
         *("MnemosError", "Recall", "RecallHit", "Role", "Session", "SessionDB", "SessionTemplates"),
         *("Settings", "aopen", "evaluate_backends", "get_memory_backend", "open", "reset_backend"),
     ]

@@ -83,7 +83,7 @@ class _Remote(RemotePart):
 
     def __init__(self, wire: Wire, *, read_only: bool) -> None:
         super().__init__(self)
-        self._wire = wire
+        self.wire = wire
         self._read_only = read_only
         # As a local memory is a session of its own, where the host names none.
         self.session_id = make_own_session()
@@ -113,12 +113,12 @@ class _Remote(RemotePart):
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Answer]:
         """Yield the lines that an operation writes, each an object."""
-        return self._wire.read_lines(name, replace_surrogates(arguments))
+        return self.wire.read_lines(name, replace_surrogates(arguments))
 
     def check(self) -> None:
         """Raise, and be closed, unless the server is there and accepts the token."""
         try:
-            self._wire.check()
+            self.wire.check()
         except MnemosError:
             self.close()
             raise
@@ -131,7 +131,7 @@ class _Remote(RemotePart):
         if writes and self._read_only:
             raise ReadOnly("This memory was opened with read_only=True. Nothing was changed.")
         seconds = None if registry.is_long(name) else SECONDS
-        return self._wire.run(name, arguments, writes=writes, person=True, seconds=seconds)
+        return self.wire.run(name, arguments, writes=writes, person=True, seconds=seconds)
 
     @staticmethod
     def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
@@ -185,7 +185,7 @@ class _Remote(RemotePart):
         name = self.backend.backend_name
         if not name.startswith("local"):
             raise Refused(f"Entries of this server are in the backend {name!r}. Use memory.backend.")
-        return self.backend
+        return _parts().ENTRIES(self)
 
     @cached_property
     def templates(self) -> Any:
@@ -196,7 +196,7 @@ class _Remote(RemotePart):
         return _parts().WORKSPACE(self)
 
     def close(self) -> None:
-        self._wire.close()
+        self.wire.close()
 
     def __enter__(self) -> Self:
         return self

@@ -21,6 +21,7 @@ from mnemos.client.remote_part import (
     without_none,
 )
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry
+from mnemos.entries.entry_store import Entries
 from mnemos.errors import Refused
 from mnemos.facts.fact import Conflict, Fact, FactList, Gauge, Outcome, Scope, Stored, Written
 from mnemos.facts.facts import Facts
@@ -360,5 +361,6 @@ class RemoteWorkspace(RemotePart):
 FACTS = make_part("facts", Facts, RemoteFacts, _FACTS, _FACT_ADVICE)
 NOTEBOOK = make_part("notebook", Notebook, RemoteNotebook, _NOTES, _NOTE_ADVICE)
 BACKEND = make_part("backend", MemoryBackend, RemoteBackend, _ENTRIES, {})
+ENTRIES = make_part("entries", Entries, RemoteBackend, _ENTRIES, {})
 TEMPLATES = make_part("templates", Templates, RemoteTemplates, _TEMPLATES, _TEMPLATE_ADVICE)
 WORKSPACE = make_part("workspace", Workspace, RemoteWorkspace, _WORKSPACE, _WORKSPACE_ADVICE)

@@ -11,7 +11,6 @@ import os
 import select
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final
@@ -111,35 +110,41 @@ class Wire:
         if status != 200:
             self._decode(status, data)
 
-    @contextmanager
-    def stream(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None,
-        accept: str,
-        headers: Mapping[str, str] | None = None,
-    ) -> Iterator[http.client.HTTPResponse]:
-        """Give the answer to a request while it arrives, over a connection of its own."""
-        connection = self._connect(None)
+    def begin(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Send a request over a connection of its own; return both while the answer still arrives.
+
+        The caller closes the connection.
+        """
+        connection = self._connect(SECONDS)
         try:
-            sent = self._headers | {"Accept": accept, "Content-Type": "application/json", **(headers or {})}
+            sent = self._headers | {"Content-Type": "application/json"} | dict(headers)
             connection.request(method, self.address.path + path, body, sent)
             answer = connection.getresponse()
             if answer.status != 200:
                 self._decode(answer.status, answer.read())
-            yield answer
         except (OSError, http.client.HTTPException) as exc:
-            raise self._lost(exc, writes=False) from exc
-        finally:
             connection.close()
+            raise self._lost(exc, writes=False) from exc
+        except BaseException:
+            connection.close()
+            raise
+        # The server says that it is alive every some seconds.
+        connection.sock.settimeout(SECONDS)
+        return connection, answer
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the lines of JSON that an operation writes, while they arrive."""
         body = encode(name, arguments)
-        with self.stream("POST", f"/v1/{name}", body, "application/x-ndjson") as answer:
+        connection, answer = self.begin("POST", f"/v1/{name}", body, {"Accept": "application/x-ndjson"})
+        try:
             for line in answer:
                 yield json.loads(line)
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._lost(exc, writes=False) from exc
+        finally:
+            connection.close()
 
     def close(self) -> None:
         self._is_closed = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
@@ -32,7 +32,9 @@ class Lanes:
     The calls of a lane of one thread run in the order in which they were submitted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, widths: Mapping[str, int] = WIDTHS) -> None:
+        """``widths``: the threads of each lane."""
+        self._widths = widths
         self._make()
 
     def _make(self) -> None:
@@ -40,7 +42,7 @@ class Lanes:
         self._closing: Future[None] | None = None
         self._pools = {
             lane: ThreadPoolExecutor(width, thread_name_prefix=f"mnemos-{lane}")
-            for lane, width in WIDTHS.items()
+            for lane, width in self._widths.items()
         }
 
     async def run(self, lane: str, work: Callable[[], T]) -> T:
@@ -100,7 +102,7 @@ class Lanes:
             except RuntimeError:
                 # Closed by another thread since, or the interpreter is about to exit.
                 pass
-        raise StorageError("This memory is closed. Open it again with mnemos.aopen().")
+        raise StorageError("This memory is closed. Open it again.")
 
 
 def _read_page(items: Iterator[T]) -> tuple[list[T], MnemosError | None]:

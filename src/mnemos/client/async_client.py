@@ -1,0 +1,94 @@
+"""A client for async code: a method for every operation, and the changes as they happen.
+
+Methods are made from the list of operations; their signatures are in ``async_client.pyi``, which
+``scripts/make_client_stub.py`` makes. The requests are those of ``wire``, in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from mnemos.client.change_stream import ChangeStream
+from mnemos.client.remote_memory import connect
+from mnemos.memory.call_lanes import READS, WRITES, Lanes
+from mnemos.operations import registry
+from mnemos.operations.changes import ChangeInfo
+from mnemos.operations.index import ENTRIES
+
+# A thread waits for the server most of the time.
+WIDTHS = {READS: 16, WRITES: 16}
+
+
+class AsyncClient:
+    """A server's memory for async code, under asyncio and trio. It belongs to no event loop.
+
+    Calls are independent of each other: to keep two writes in order, await the first. A cancelled write that
+    has begun is finished before the cancellation is raised.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, read_only: bool = False) -> None:
+        self.sync = connect(url, token, read_only=read_only)
+        self._lanes = Lanes(WIDTHS)
+        self._known: dict[str, str] = {}
+
+    async def call(
+        self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
+    ) -> dict[str, Any]:
+        """Run an operation with arguments that a model may have written; see ``Memory.call``."""
+        lane = await self._find_lane(name)
+        return await self._lanes.run(lane, partial(self.sync.call, name, args, user_id=user_id))
+
+    async def changes(self, since: str | None = None) -> AsyncGenerator[ChangeInfo, None]:
+        """Yield changes as they are made, or those after the cursor of an earlier one."""
+        stream, lanes = ChangeStream(self.sync.wire, since), Lanes({READS: 1})
+        try:
+            while (change := await lanes.run(READS, stream.read)) is not None:
+                yield change
+        finally:
+            stream.close()
+            await lanes.close(stream.finish)
+
+    async def close(self) -> None:
+        """Finish the calls that were made and close the connections. Twice does no harm."""
+        await self._lanes.close(self.sync.close)
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _find_lane(self, name: str) -> str:
+        if name not in self._known:
+            # Importing an operation takes too long for an event loop.
+            self._known[name] = await self._lanes.run(READS, partial(_choose_lane, name))
+        return self._known[name]
+
+    async def _run(self, name: str, arguments: dict[str, Any]) -> Any:
+        lane = await self._find_lane(name)
+        return await self._lanes.run(lane, partial(self._ask, name, arguments))
+
+    def _ask(self, name: str, arguments: dict[str, Any]) -> Any:
+        return msgspec.convert(self.sync.ask(name, arguments), registry.result_of(registry.find(name)))
+
+
+def _choose_lane(name: str) -> str:
+    return READS if registry.find(name).traits.read_only else WRITES
+
+
+def _make_method(name: str) -> Callable[..., Any]:
+    async def call(self: AsyncClient, **arguments: Any) -> Any:
+        return await self._run(name, arguments)
+
+    call.__name__, call.__qualname__ = name, f"AsyncClient.{name}"
+    call.__doc__ = f"Run the operation ``{name}`` and return its result."
+    return call
+
+
+for _entry in ENTRIES:
+    if not hasattr(AsyncClient, _entry.name):
+        setattr(AsyncClient, _entry.name, _make_method(_entry.name))
