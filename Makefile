@@ -19,7 +19,7 @@ SITE := .venv-docs
 PACKAGE := .venv-package
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
+.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients test-typescript lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -107,6 +107,14 @@ $(WEB)/.installed: Makefile
 .PHONY: run-web
 run-web:
 	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web
+
+# examples/typescript, compiled with tsc --strict against docs/reference/openapi.json and run against a server.
+test-typescript: setup
+	@if npm install --silent --no-package-lock --prefix examples/typescript; then \
+		$(BIN)/python -m pytest $(HOST_OPTIONS) tests/hosts/test_typescript.py; \
+	else \
+		echo "==== SKIPPED: the packages of examples/typescript cannot be installed here ====" >&2; \
+	fi
 
 lint: setup
 	$(BIN)/ruff check .

@@ -35,39 +35,57 @@ def render_document() -> bytes:
 
 def make_document() -> dict[str, Any]:
     """Return the document. Request schemas have no ``default``, which generators take for required."""
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Mnemos", "version": __version__, "description": _ABOUT},
-        "security": [{"token": []}],
-        "paths": {
-            **{f"/v1/{entry.name}": {"post": _describe(entry)} for entry in ENTRIES},
-            "/health": {
-                "get": {"security": [], **_answer("health", "Tell that the server runs", _refer("Health"))}
-            },
-            "/metrics": {"get": _answer("metrics", "Count requests", {"type": "string"}, "text/plain")},
-            EVENTS_PATH: {"get": _describe_events()},
-            PATH: {"get": _answer("openapi", "Get this document", {"type": "object"})},
-        },
-        "components": {
-            "schemas": _describe_answers(),
-            "responses": {"Failed": _describe_errors(400, 500), "Unable": _describe_errors(500, 600)},
-            "parameters": {
-                "text": {
-                    "name": "text",
-                    "in": "query",
-                    "description": "false leaves the readable `text` out of the answer",
-                    "schema": {"type": "boolean"},
+    return _open_objects(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "Mnemos", "version": __version__, "description": _ABOUT},
+            "security": [{"token": []}],
+            "paths": {
+                **{f"/v1/{entry.name}": {"post": _describe(entry)} for entry in ENTRIES},
+                "/health": {
+                    "get": {
+                        "security": [],
+                        **_answer("health", "Tell that the server runs", _refer("Health")),
+                    }
                 },
-                "person": {
-                    "name": "person",
-                    "in": "query",
-                    "description": "true accepts arguments that are not offered to models",
-                    "schema": {"type": "boolean"},
-                },
+                "/metrics": {"get": _answer("metrics", "Count requests", {"type": "string"}, "text/plain")},
+                EVENTS_PATH: {"get": _describe_events()},
+                PATH: {"get": _answer("openapi", "Get this document", {"type": "object"})},
             },
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-    }
+            "components": {
+                "schemas": _describe_answers(),
+                "responses": {"Failed": _describe_errors(400, 500), "Unable": _describe_errors(500, 600)},
+                "parameters": {
+                    "text": {
+                        "name": "text",
+                        "in": "query",
+                        "description": "false leaves the readable `text` out of the answer",
+                        "schema": {"type": "boolean"},
+                    },
+                    "person": {
+                        "name": "person",
+                        "in": "query",
+                        "description": "true accepts arguments that are not offered to models",
+                        "schema": {"type": "boolean"},
+                    },
+                },
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+    )
+
+
+def _open_objects(schema: dict[str, Any]) -> dict[str, Any]:
+    """Say of objects without known fields that they may have any: generators take silence for none."""
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, list):
+            return [walk(one) for one in value]
+        return _open_objects(value) if isinstance(value, dict) else value
+
+    found = {key: walk(below) for key, below in schema.items()}
+    is_free = found.get("type") == "object" and not found.keys() & {"properties", "additionalProperties"}
+    return found | {"additionalProperties": True} if is_free else found
 
 
 def _describe(entry: Entry) -> dict[str, Any]:
