@@ -38,7 +38,7 @@ VARIABLES = {
     "space": ("MNEMOS_SPACE",), "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
     "project": ("MNEMOS_PROJECT",), "prefer_project": ("MNEMOS_PREFER_PROJECT",),
     "actor": ("MNEMOS_ACTOR",), "durability": ("MNEMOS_DURABILITY",),
-    "redact": ("MNEMOS_REDACT",), "disabled": ("MNEMOS_DISABLED",),
+    "redact": ("MNEMOS_REDACT",), "recall_log": ("MNEMOS_RECALL_LOG",), "disabled": ("MNEMOS_DISABLED",),
     "embedder": ("MNEMOS_EMBEDDER",), "depth": ("MNEMOS_DEPTH",), "notebook_files": ("MNEMOS_NOTEBOOK",),
     "hermes_memory_db": ("HERMES_MEMORY_DB",), "claude_dir": ("CLAUDE_CONFIG_DIR",),
     "codex_dir": ("CODEX_HOME",), "provider": ("MNEMOS_PROVIDER",), "files": ("MNEMOS_FILES",),
@@ -143,6 +143,8 @@ class Settings:
     """Token budget of a template in a conversation."""
     embedder: str = "static"
     """The embedding model: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
+    recall_log: bool = True
+    """Keep the last 1,000 questions that were asked of recall, for people to look at."""
     depth: str = "normal"
     """Depth of recall: ``normal``, or ``deep`` with the extra ``mnemos[deep]``."""
     embedding: Model = Model()
@@ -464,6 +466,7 @@ _READ = {
     "stated_by": _stater,
     "durability": _durability,
     "redact": _truth,
+    "recall_log": _truth,
     "disabled": _truth,
     "busy_seconds": _positive,
     "max_message_bytes": _whole,

@@ -18,6 +18,7 @@ FACTS = "V[srv.prod]: api.example.com:3006\n- c [db.id] : UUID mndtry"
 # {root} is the folder that holds the home.
 CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "when did we move the database?", "limit": 2, "exclude": ["slot-bug"]},
+    "recalls": {"limit": 5},
     "session_search": {"query": "when did we migrate the database", "limit": 2, "window": 1},
     "sessions_search": {"query": "monday OR december", "limit": 5, "exclude": ["empty", "search-page"]},
     "sessions_read": {"session": "slot-bug", "window": 2},

@@ -140,6 +140,7 @@ def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> di
         templates += _find_templates(memory, said)
         _erase_item(memory, ref, said, user)
     gone = {*erased, *refs}
+    memory.feeds.asked.forget([*gone], texts)
     kept = [one for one in dict.fromkeys(kept) if one not in gone]
     return {"erased": erased, "kept": kept, **scrub(memory, texts, list(dict.fromkeys(templates)))}
 

@@ -11,11 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mnemos.errors import MnemosError
+from mnemos.memory.recall_log import RecallLog
 from mnemos.notebook.notebook import KIND as NOTE
 from mnemos.notebook.notes import Book
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
+    from mnemos.recall.answer import Recall
     from mnemos.recall.edits import Source
     from mnemos.storage.passages import Passage
 
@@ -30,6 +32,8 @@ class Feeds:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self.asked = RecallLog(memory)
+        """The questions that were asked."""
 
     def sources(self) -> list[Source]:
         """The files that recall compares with what the storage was fed from them."""
@@ -45,6 +49,7 @@ class Feeds:
     def feed(self) -> None:
         """Feed the files that the last question found outdated."""
         memory = self._memory
+        self.asked.store()
         if not self._is_behind:
             return
         memory.recaller.is_behind = False
@@ -60,6 +65,7 @@ class Feeds:
 
     def finish(self) -> None:
         """Continue the background work for a moment, before the storage is closed."""
+        self.asked.store()
         if not (self._is_behind and self._may_write):
             return
         try:
@@ -68,9 +74,9 @@ class Feeds:
         except MnemosError as exc:
             log.info("recall was not fed; the next process does it: %s", exc)
 
-    def wake(self) -> None:
-        """Let the background thread feed the files that a question found outdated."""
-        if self._is_behind and self._may_write:
+    def note(self, found: Recall) -> None:
+        """Let the background thread log a question, and feed the files that it found outdated."""
+        if self._may_write and (self.asked.note(found) or self._is_behind):
             self._memory.storage.wake()
 
     @property

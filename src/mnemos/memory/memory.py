@@ -286,7 +286,7 @@ class Memory(Resource):
             explain=explain,
             probe=probe,
         )
-        self.feeds.wake()
+        self.feeds.note(found)
         return found
 
     def search(

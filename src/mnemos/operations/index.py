@@ -23,6 +23,7 @@ def _entry(name: str, command: str, target: str, *sets: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry("recall", "recall", "recall:RecallEverything", "default", "recall"),
+    _entry("recalls", "recalls", "recalls:ListRecalls", "inspect"),
     _entry("session_search", "sessions find", "search:SessionSearch", "sessions"),
     _entry("sessions_search", "search", "search:SearchMessages", "sessions"),
     _entry("sessions_read", "sessions read", "search:ReadConversation", "default", "sessions"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -189,6 +189,10 @@ class Recall:
     """``good``, ``weak`` if the hits may not answer the question, ``none`` if nothing does: no hits then."""
     explanation: Explanation | None = None
     """An account of the answer, if one was asked for."""
+    milliseconds: float = field(default=0.0, compare=False)
+    """The time it took."""
+    state: tuple[int, ...] = field(default=(), compare=False)
+    """The version of the passages it was read from."""
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -45,6 +45,8 @@ class Unfed(Struct, frozen=True):
     """With negative ids, which nothing in a storage has."""
     gone: frozenset[int] = frozenset()
     """Ids of stored passages that were edited or deleted since."""
+    version: tuple[int, ...] = ()
+    """The version of the passages that were compared."""
 
 
 NOTHING_UNFED = Unfed()
@@ -84,7 +86,7 @@ class Edits:
                 if known is not None:
                     gone.add(known.id)
         numbered = (replace(passage, id=-number) for number, passage in enumerate(added, start=1))
-        return Unfed(tuple(numbered), frozenset(gone))
+        return Unfed(tuple(numbered), frozenset(gone), version)
 
     def _compare(
         self, tx: Reads, source: Source, version: tuple[int, ...], added: list[Passage], gone: set[int]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -136,6 +137,7 @@ class Recaller:
         Facts that no longer hold are left out, unless the question is about the past. ``probe``: a passage
         whose fate to explain.
         """
+        began = time.perf_counter()
         trace = Recorder() if explain or probe else NO_TRACE
         ranked = self.rank(
             query,
@@ -183,6 +185,8 @@ class Recaller:
             packed.left_out,
             (*ranked.means.notes, *describe_time(ranked.scene.asked.question)),
             sure,
+            milliseconds=1000 * (time.perf_counter() - began),
+            state=ranked.scene.asked.unfed.version,
         )
         if not isinstance(trace, Recorder):
             return answer

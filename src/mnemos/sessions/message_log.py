@@ -234,6 +234,11 @@ class MessageLog(Lookups):
         changed = change_metadata(row, change, self._redact, self._settings.max_message_bytes)
         return tx.sessions.set_metadata(session_id, changed)
 
+    @property
+    def has_private(self) -> bool:
+        """True if a private session was begun through this object."""
+        return bool(self._private)
+
     def _is_off(self, session_id: str, *, private: bool = False) -> bool:
         name("session_id", session_id)
         if private:

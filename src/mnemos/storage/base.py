@@ -23,6 +23,7 @@ from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
 from mnemos.storage.imports import ImportReads, ImportWrites
 from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
+from mnemos.storage.recalls import RecallReads, RecallWrites
 from mnemos.storage.sessions import (
     Document,
     Documents,
@@ -115,6 +116,9 @@ class Reads(Protocol):
     @property
     def audit(self) -> AuditReads: ...
 
+    @property
+    def recalls(self) -> RecallReads: ...
+
 
 class Writes(Protocol):
     @property
@@ -137,6 +141,9 @@ class Writes(Protocol):
 
     @property
     def audit(self) -> AuditWrites: ...
+
+    @property
+    def recalls(self) -> RecallWrites: ...
 
 
 class Storage(Protocol):

@@ -73,6 +73,7 @@ class Upkeep:
         self._end = threading.Event()
         self._stopped = False
         self._paused = 0
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         weakref.finalize(owner, self._stop)
 
@@ -81,13 +82,20 @@ class Upkeep:
         self.waiting += count
         if self._paused:
             return
-        if self._thread is None and not self._stopped:
-            self._thread = threading.Thread(target=self._run, name="mnemos-upkeep", daemon=True)
-            self._thread.start()
+        if self._thread is None:
+            self._start()
         if not self._wake.is_set():
             self._wake.set()
         if self.waiting >= ENOUGH and not self._enough.is_set():
             self._enough.set()
+
+    def _start(self) -> None:
+        # A question of one thread may wake it while another closes the storage.
+        with self._starting:
+            if self._thread is None and not self._stopped:
+                thread = threading.Thread(target=self._run, name="mnemos-upkeep", daemon=True)
+                thread.start()
+                self._thread = thread
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -103,6 +111,8 @@ class Upkeep:
     def stop(self) -> None:
         """End the thread after its current step."""
         self._stop()
+        with self._starting:
+            pass
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 

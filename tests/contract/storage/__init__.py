@@ -43,6 +43,7 @@ from contract.storage.order import OrderContract
 from contract.storage.ownership import OwnershipContract
 from contract.storage.passages import PassageContract
 from contract.storage.proposals import ProposalContract
+from contract.storage.recalls import RecallContract
 from contract.storage.removal import RemovalContract
 from contract.storage.restoration import RestoreContract
 from contract.storage.roundtrip import RoundTripContract
@@ -72,6 +73,7 @@ class StorageContract(
     FreshnessContract,
     RemovalContract,
     AuditContract,
+    RecallContract,
     SpaceContract,
     ConcurrencyContract,
     LimitContract,

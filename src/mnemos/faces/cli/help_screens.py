@@ -59,6 +59,7 @@ SCREENS = {
                 "doctor": "Check that everything is in order, and repair it",
                 "stats": "Show how much is stored and what uses the disk space",
                 "log": "Show what was changed, by whom and when",
+                "recalls": "Show which questions were asked, by whom and when",
                 "undo": "Undo a change",
                 "forget": "Withdraw a fact or note, or erase something permanently",
                 "config": "Show and change settings",

@@ -31,8 +31,8 @@ from mnemos.storage.stores.passages import make_passage
 TABLES = (
     "space_states", "sessions", "session_details", "messages", "passages", "embeddings", "vectors", "scopes",
     "facts", "fact_conflicts", "fact_sessions", "scope_touches", "entry_users", "entries", "entry_words",
-    "entry_vocabulary", "entry_signs", "entry_vectors", "imported_files", "imported", "audit", "backups",
-    "files",
+    "entry_vocabulary", "entry_signs", "entry_vectors", "imported_files", "imported", "audit", "recalls",
+    "backups", "files",
 )  # fmt: skip
 """The tables with rows of spaces, in an order in which rows can be put back."""
 _WORDS = ("words", "long_words")

@@ -16,6 +16,7 @@ from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
 from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
 from mnemos.storage.stores.imports import StoredImports
 from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
+from mnemos.storage.stores.recalls import StoredRecalls
 from mnemos.storage.stores.sessions import StoredSessionReads
 from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
 
@@ -30,6 +31,7 @@ class Handle(Struct, frozen=True):
     entries: StoredEntryReads
     imports: StoredImports
     audit: StoredAudit
+    recalls: StoredRecalls
 
 
 class WriteHandle(Handle, frozen=True):
@@ -49,7 +51,7 @@ class Maker:
         self._remembered = Remembered()
         self._sql = {
             name: load(name, schema)
-            for name in ("sessions", "passages", "vectors", "facts", "entries", "imports", "audit")
+            for name in ("sessions", "passages", "vectors", "facts", "entries", "imports", "audit", "recalls")
         }
 
     def make_reader(self, tx: PostgresTransaction, mark: int) -> Handle:
@@ -66,6 +68,7 @@ class Maker:
             StoredEntryReads(tx, space, sql["entries"]),
             StoredImports(tx, space, sql["imports"]),
             StoredAudit(tx, space, sql["audit"]),
+            StoredRecalls(tx, space, sql["recalls"]),
         )
 
     def make_writer(self, tx: PostgresTransaction, mark: int) -> WriteHandle:
@@ -84,4 +87,5 @@ class Maker:
             StoredEntryWrites(tx, space, sql["entries"], passages),
             StoredImports(tx, space, sql["imports"]),
             StoredAudit(tx, space, sql["audit"]),
+            StoredRecalls(tx, space, sql["recalls"]),
         )

@@ -21,7 +21,8 @@ _NAP_SECONDS = 0.01
 # Tables that hold texts, or words and vectors made of them.
 _WITH_TEXT = (
     "messages", "words", "long_words", "passages", "vectors", "facts", "entries", "entry_words",
-    "entry_vocabulary", "entry_signs", "entry_vectors", "audit", "session_details", "sessions", "files",
+    "entry_vocabulary", "entry_signs", "entry_vectors", "audit", "recalls", "session_details", "sessions",
+    "files",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
 from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
 from mnemos.storage.stores.imports import StoredImports
 from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
+from mnemos.storage.stores.recalls import StoredRecalls
 from mnemos.storage.stores.sessions import StoredSessionReads
 from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
 
@@ -33,6 +34,7 @@ FACTS_SQL = Queries(_FOLDER / "facts.sql")
 ENTRIES_SQL = Queries(_FOLDER / "entries.sql")
 IMPORTS_SQL = Queries(_FOLDER / "imports.sql")
 AUDIT_SQL = Queries(_FOLDER / "audit.sql")
+RECALLS_SQL = Queries(_FOLDER / "recalls.sql")
 
 
 class Handle(Struct, frozen=True):
@@ -51,6 +53,7 @@ class Handle(Struct, frozen=True):
     entries: StoredEntryReads
     imports: StoredImports
     audit: StoredAudit
+    recalls: StoredRecalls
     mark: int
 
     @property
@@ -86,6 +89,7 @@ def make_reader(
         StoredEntryReads(tx, where, ENTRIES_SQL),
         StoredImports(tx, where, IMPORTS_SQL),
         StoredAudit(tx, where, AUDIT_SQL),
+        StoredRecalls(tx, where, RECALLS_SQL),
         mark,
     )
 
@@ -110,6 +114,7 @@ def make_writer(
         StoredEntryWrites(tx, where, ENTRIES_SQL, passages),
         StoredImports(tx, where, IMPORTS_SQL),
         StoredAudit(tx, where, AUDIT_SQL),
+        StoredRecalls(tx, where, RECALLS_SQL),
         mark,
     )
 

@@ -384,6 +384,21 @@ CREATE TABLE mnemos.audit (
 
 CREATE INDEX audit_by_ref ON mnemos.audit (space, ref, id);
 
+CREATE TABLE mnemos.recalls (
+    space INTEGER NOT NULL,
+    id BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    session_id TEXT COLLATE "C",
+    query TEXT NOT NULL,
+    -- JSON
+    hits TEXT NOT NULL,
+    certainty TEXT COLLATE "C" NOT NULL,
+    tokens BIGINT NOT NULL,
+    milliseconds DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (space, id)
+);
+
 CREATE TABLE mnemos.backups (
     space INTEGER NOT NULL,
     path TEXT COLLATE "C" NOT NULL,
@@ -439,7 +454,7 @@ BEGIN
         'space_states', 'sessions', 'session_details', 'messages', 'passages', 'embeddings', 'vectors',
         'scopes', 'facts', 'fact_conflicts', 'fact_sessions', 'scope_touches', 'entry_users', 'entries',
         'entry_words', 'entry_vocabulary', 'entry_signs', 'entry_vectors', 'imported_files', 'imported',
-        'audit', 'backups', 'files'
+        'audit', 'recalls', 'backups', 'files'
     ]
     LOOP
         EXECUTE format('ALTER TABLE %I.%I ENABLE ROW LEVEL SECURITY', current_schema(), name);
