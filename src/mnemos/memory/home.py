@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
-from mnemos.inputs import check_path
+from mnemos.inputs import check_path, hide_password
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_text import document_of
 from mnemos.settings import Settings
@@ -29,6 +29,8 @@ DEFAULT_SPACE = "default"
 TEMPLATES = "session-templates"
 
 if TYPE_CHECKING:
+    from mnemos.notebook.note_files import Shelf
+
     part = cached_property
 else:
 
@@ -87,14 +89,54 @@ class Home(Resource):
         # A folder that was there before us keeps its mode when it is not a home of ours.
         self._owns_folder = database is None
 
+    @property
+    def is_server(self) -> bool:
+        """True if the memory is in a database that its URL leads to, and not in a file."""
+        return bool(self.settings.database) and self._owns_folder and not self.in_memory
+
+    @property
+    def exists(self) -> bool:
+        """True if there is a memory to open. A server is asked only when it is opened."""
+        return self.is_server or self.database.exists()
+
+    @property
+    def location(self) -> str:
+        """The home, or the URL of the database without its password."""
+        return hide_password(self.settings.database) if self.is_server else str(self.settings.home)
+
     @part
     def storage(self) -> Storage:
+        storage = self._open_server() if self.is_server else self._open_file()
+        if self._on_open is not None:
+            self._on_open(storage)
+        return storage
+
+    def _open_server(self) -> Storage:
+        try:
+            # The driver: only for a URL.
+            from mnemos.storage.postgres.engine import PostgresStorage
+        except ModuleNotFoundError as exc:
+            raise InvalidInput(
+                'The driver of PostgreSQL is not installed. Run: pip install "mnemos[postgres]"'
+            ) from exc
+        if not self.read_only and not self.settings.disabled:
+            self._make_home()
+        return PostgresStorage(
+            self.settings.database,
+            space=self.settings.space,
+            documents=document_of,
+            read_only=self.read_only or self.settings.disabled,
+            durability=self.settings.durability,
+            busy_seconds=self.settings.busy_seconds,
+        )
+
+    def _open_file(self) -> Storage:
         # If memory is disabled, an existing home is read, and a missing one is not created.
         is_off = self.settings.disabled and not self.in_memory and not self.read_only
         in_memory = self.in_memory or (is_off and not self.database.exists())
         if not in_memory and not self.read_only and not is_off:
             self._make_home()
-        storage = SqliteStorage(
+        return SqliteStorage(
             None if in_memory else self.database,
             space=self.settings.space,
             documents=document_of,
@@ -102,9 +144,18 @@ class Home(Resource):
             durability=self.settings.durability,
             busy_seconds=self.settings.busy_seconds,
         )
-        if self._on_open is not None:
-            self._on_open(storage)
-        return storage
+
+    def make_shelf(self) -> Shelf:
+        """Return the files of the notebook: in the home, in the database, or in memory."""
+        # Hooks that only search do not load the notebook.
+        from mnemos.notebook.note_files import FOLDER, DatabaseShelf, FolderShelf, MemoryShelf
+
+        if self.in_memory:
+            return MemoryShelf()
+        if self.is_server and self.storage.texts is not None:
+            return DatabaseShelf(self.storage.texts, self.clock)
+        folder = folder_of(self.settings) / FOLDER
+        return FolderShelf(folder, busy_seconds=self.settings.busy_seconds)
 
     def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
         """Write a verified copy of the database while it is in use; return its path."""
@@ -131,6 +182,8 @@ class Home(Resource):
         try:
             known = self.storage.read(lambda tx: tx.audit.backups())
         except Corrupt:
+            if self.is_server:
+                raise
             # Nothing in it can be kept as it is: it is moved aside, and the backup takes its place.
             self._drop_storage()
             known, former = [], replace_damaged(self._resolve(), path)
@@ -146,6 +199,8 @@ class Home(Resource):
 
     def salvage(self) -> Iterator[Check]:
         """Copy the readable part of a damaged file into a new one, which replaces it."""
+        if self.is_server:
+            raise Corrupt(f"{self.location} is damaged. Restore a backup of the server.")
         self._drop_storage()
         result = salvage(self._resolve())
         saved = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
@@ -159,7 +214,8 @@ class Home(Resource):
 
     def check_remains(self) -> None:
         """Raise Corrupt if an earlier database is missing or empty."""
-        check_remains(self.database)
+        if not self.is_server:
+            check_remains(self.database)
 
     @property
     def folder(self) -> Path:

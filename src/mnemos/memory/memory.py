@@ -14,13 +14,13 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.facts.fact import KIND
 from mnemos.facts.fact_inputs import make_own_session
 from mnemos.facts.facts import Facts
-from mnemos.inputs import Moment, in_range, moment, names, whole
+from mnemos.inputs import SERVERS, Moment, find_scheme, in_range, moment, names, whole
 from mnemos.language.moments import read_moment
 from mnemos.memory.changes import Changes
 from mnemos.memory.fact_choice import choose_facts
 from mnemos.memory.feeds import Feeds
 from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, folder_of, part, path_of
-from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
+from mnemos.notebook.note_files import Shelf
 from mnemos.notebook.notebook import Notebook
 from mnemos.progress import Progress, no_progress
 from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
@@ -104,6 +104,8 @@ class Memory(Resource):
     ) -> Self:
         """As ``open``, but nothing is touched until a part is used."""
         where = None if home_or_url is None else os.fspath(home_or_url)
+        if find_scheme(where) in SERVERS:
+            where, flags = None, flags | {"database": where}
         in_memory = where == IN_MEMORY
         settings = Settings.load(None if in_memory else where, space=space, **flags)
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
@@ -154,9 +156,7 @@ class Memory(Resource):
     @part
     def shelf(self) -> Shelf:
         """The files of the notebook."""
-        if self.home.in_memory:
-            return MemoryShelf()
-        return FolderShelf(folder_of(self.settings) / "memories", busy_seconds=self.settings.busy_seconds)
+        return self.home.make_shelf()
 
     @part
     def entries(self) -> Entries:
@@ -189,7 +189,7 @@ class Memory(Resource):
         return open_workspace(
             self.settings,
             self.folder,
-            history=None if self.home.in_memory else self.database,
+            history=None if self.home.in_memory or self.home.is_server else self.database,
             read_only=self.home.read_only,
             schema_changed=self._tables_changed,
             clock=self.clock,

@@ -11,7 +11,12 @@ from mnemos.memory.home import TEMPLATES, Resource, folder_of, path_of
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
-from mnemos.templates.template_files import TemplateFolder, TemplatesInMemory
+from mnemos.templates.template_files import (
+    TemplateFiles,
+    TemplateFolder,
+    TemplatesInDatabase,
+    TemplatesInMemory,
+)
 from mnemos.templates.template_store import Templates
 
 if TYPE_CHECKING:
@@ -22,9 +27,7 @@ def make_templates(memory: Memory) -> Templates:
     """Make the templates of a memory."""
     home, settings = memory.home, memory.settings
     return Templates(
-        TemplatesInMemory()
-        if home.in_memory
-        else TemplateFolder(memory.templates_folder, busy_seconds=settings.busy_seconds),
+        _choose_files(memory),
         lambda: memory.sessions,
         settings,
         memory.clock,
@@ -32,6 +35,14 @@ def make_templates(memory: Memory) -> Templates:
         read_only=home.read_only,
         changed=memory.feeds.feed_templates,
     )
+
+
+def _choose_files(memory: Memory) -> TemplateFiles:
+    if memory.is_in_memory:
+        return TemplatesInMemory()
+    if memory.home.is_server and memory.storage.texts is not None:
+        return TemplatesInDatabase(memory.storage.texts, TEMPLATES, memory.clock)
+    return TemplateFolder(memory.templates_folder, busy_seconds=memory.settings.busy_seconds)
 
 
 class SessionTemplates(Resource, Templates):

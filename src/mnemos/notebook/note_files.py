@@ -6,16 +6,20 @@ import errno
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from mnemos import files
 from mnemos.errors import Corrupt, PermissionDenied, Refused, TooLarge, Unavailable
 from mnemos.notebook.notes import Book
+from mnemos.storage.texts import TextChanged, Texts
 
 MAX_BYTES = 500_000
 """The most that is read of a file. A larger one is not a notebook."""
+FOLDER = "memories"
 _MOST_COPIES = 1_000
+_MOST_TRIES = 20
 
 Record = Callable[[str, str, Callable[[], None]], None]
 """Logs a change and makes it: the text before and after, and a function that writes the file.
@@ -84,6 +88,51 @@ class MemoryShelf:
 
     def copies(self) -> list[str]:
         return []
+
+
+class DatabaseShelf:
+    """Texts in a database that several machines share."""
+
+    def __init__(self, texts: Texts, clock: Callable[[], float]) -> None:
+        self._texts = texts
+        self._clock = clock
+
+    def read(self, book: Book) -> str:
+        text = self._texts.read(_name_text(book))
+        return text.content if text else ""
+
+    def signature(self, book: Book) -> object:
+        text = self._texts.read(_name_text(book))
+        return text and text.version
+
+    def read_modified_time(self, book: Book) -> float | None:
+        text = self._texts.read(_name_text(book))
+        return text.changed_at if text else None
+
+    def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
+        tries = 0
+        while True:
+            before = self.read(book)
+            after = change(before)
+            put = partial(self._texts.put, _name_text(book), before, after, self._clock())
+            try:
+                record(before, after, put)
+            except TextChanged:
+                tries += 1
+                if tries == _MOST_TRIES:
+                    raise
+            else:
+                return before, after
+
+    def keep_copy(self, book: Book, text: str) -> str:  # noqa: ARG002
+        return ""
+
+    def copies(self) -> list[str]:
+        return []
+
+
+def _name_text(book: Book) -> str:
+    return f"{FOLDER}/{book.filename}"
 
 
 class FolderShelf:

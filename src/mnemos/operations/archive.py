@@ -100,10 +100,10 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
     ] = False
 
     def questions(self, memory: Memory) -> Sequence[Question]:
-        if memory.settings.disabled or memory.is_in_memory or not memory.database.exists():
+        if memory.settings.disabled or memory.is_in_memory or not memory.home.exists:
             return ()
         text = (
-            f"Importing {self.path} into the memory in {memory.settings.home} cannot be undone. To keep a "
+            f"Importing {self.path} into the memory in {memory.home.location} cannot be undone. To keep a "
             "copy of it as it is now, run `mnemos backup` first. Continue?"
         )
         return [confirmation(text)]
@@ -290,7 +290,7 @@ class Restore(Operation, frozen=True, kw_only=True):
 
     def at_stake(self, memory: Memory) -> str:
         self._backup()
-        if not memory.database.exists():
+        if not memory.home.exists:
             return ""
         count = plural(memory.sessions.message_count(), "message")
         return f"everything in {memory.storage.location} ({count} in this space)"

@@ -52,7 +52,7 @@ def _traits(
 @contextmanager
 def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
     """Yield the imports of a memory; a dry run creates no home, and without one nothing is known."""
-    if not dry_run or memory.is_in_memory or memory.database.exists():
+    if not dry_run or memory.is_in_memory or memory.home.exists:
         yield memory.imports
         return
     with type(memory)(memory.settings, in_memory=True) as nothing:

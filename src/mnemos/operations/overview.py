@@ -81,6 +81,8 @@ class ShowOverview(Operation, frozen=True, kw_only=True):
 
 
 def _count_bytes(memory: Memory) -> int:
+    if memory.home.is_server:
+        return memory.storage.usage().file_bytes
     try:
         return memory.database.stat().st_size
     except OSError:  # in memory, or gone

@@ -40,6 +40,7 @@ from mnemos.storage.sessions import (
     SessionRow,
     SessionWrites,
 )
+from mnemos.storage.texts import Texts
 
 __all__ = [
     "Check",
@@ -155,6 +156,11 @@ class Storage(Protocol):
     @property
     def location(self) -> str:
         """The location of the data, to show to people."""
+        ...
+
+    @property
+    def texts(self) -> Texts | None:
+        """The texts in the database; None if notebook and templates are files."""
         ...
 
     @property

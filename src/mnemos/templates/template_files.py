@@ -13,6 +13,7 @@ from typing import Final
 from mnemos import files
 from mnemos.errors import Corrupt, NotFound, PermissionDenied, Refused, TooLarge, Unavailable
 from mnemos.inputs import suggest
+from mnemos.storage.texts import Texts
 
 SUFFIX: Final = ".json"
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -148,7 +149,38 @@ class TemplateFolder:
             raise Unavailable(f"{self._folder} can't be read: {exc.strerror}") from exc
 
 
-TemplateFiles = TemplateFolder | TemplatesInMemory
+class TemplatesInDatabase:
+    """Templates in a database that several machines share, with the methods of ``TemplateFolder``."""
+
+    def __init__(self, texts: Texts, folder: str, clock: Callable[[], float]) -> None:
+        self._texts = texts
+        self._folder = folder
+        self._clock = clock
+
+    def names(self) -> list[str]:
+        return sorted(self.states())
+
+    def read(self, name: str) -> str:
+        text = self._texts.read(self.place(name))
+        if text is None:
+            raise unknown_template(name, self.names())
+        return text.content
+
+    def change(self, name: str, change: Change) -> None:
+        self._texts.change(self.place(name), change, self._clock())
+
+    def remove(self, name: str) -> bool:
+        return self._texts.remove(self.place(name))
+
+    def states(self) -> dict[str, object]:
+        versions = self._texts.versions(self._folder)
+        return {name.removesuffix(SUFFIX): version for name, version in versions.items()}
+
+    def place(self, name: str) -> str:
+        return f"{self._folder}/{name}{SUFFIX}"
+
+
+TemplateFiles = TemplateFolder | TemplatesInMemory | TemplatesInDatabase
 
 
 def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:

@@ -146,7 +146,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
 
 def _check_home(memory: Memory) -> None:
     """Refuse to create a home for a command that only looks at it."""
-    if not memory.database.exists():
+    if not memory.home.exists:
         memory.home.check_remains()
         raise NotFound(
             f"There is no memory in {memory.settings.home} yet. `mnemos import` imports conversations, "

@@ -69,8 +69,8 @@ def greet(chosen: Chosen) -> None:
 
 
 def _greeting(memory: Memory) -> Greeting:
-    home, space = str(memory.settings.home), memory.settings.space
-    if not memory.database.exists():
+    home, space = memory.home.location, memory.settings.space
+    if not memory.home.exists:
         return Greeting(__version__, home, space, 0, 0, 0, "", _FIRST_STEPS)
     sessions = memory.sessions.session_count(archived=None)
     messages, facts = memory.sessions.message_count(), memory.facts.count()

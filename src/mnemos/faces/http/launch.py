@@ -123,7 +123,7 @@ def _list_hosts(host: str, port: int, allowed: Sequence[str]) -> list[str]:
 def _open(memory: Memory) -> None:
     """Open a memory that is there, so that the first call need not wait for it."""
     try:
-        if memory.database.exists():
+        if memory.home.exists:
             memory.storage  # noqa: B018
     except (MnemosError, OSError, ValueError):
         log.debug("opening ahead failed; the first call will report it", exc_info=True)

@@ -84,6 +84,8 @@ class Spaces:
 
     def count_bytes(self) -> int:
         """Return the size of the database, in which all spaces are."""
+        if self._own.home.is_server:
+            return self._own.storage.usage().file_bytes
         try:
             return self._own.database.stat().st_size
         except OSError:

@@ -110,7 +110,7 @@ class Calls:
     async def warm_up(self) -> None:
         """Open an existing memory, so that the first call need not wait for it."""
         try:
-            if self._memory.database.exists():
+            if self._memory.home.exists:
                 await anyio.to_thread.run_sync(self._open, limiter=self._limiter)
         except (MnemosError, OSError, ValueError):
             log.debug("opening ahead failed; the first call will report it", exc_info=True)

@@ -81,7 +81,7 @@ def recall_for_prompt(settings: Settings, event: Event) -> str:
     """Return passages for a prompt, fenced, within the budget; mostly empty."""
     question = extract_question(event.prompt)
     with Home(settings, read_only=True) as home:
-        if not question or not home.database.is_file() or home.storage.catch_up() > _MOST_UNINDEXED:
+        if not question or not home.exists or home.storage.catch_up() > _MOST_UNINDEXED:
             return ""
         seen = _find_seen_sessions(home, event.session_id)
         project = (find_project(event.cwd) or None) if settings.prefer_project else None

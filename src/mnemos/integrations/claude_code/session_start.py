@@ -43,7 +43,7 @@ def build_context(settings: Settings, event: Event) -> str:
     """Return the text for a new session; empty if there is no memory, or it is empty."""
     # No vectors are computed while somebody waits.
     with Memory(settings, read_only=True, background=False) as memory:
-        return compose(memory, event) if memory.database.is_file() else ""
+        return compose(memory, event) if memory.home.exists else ""
 
 
 def compose(memory: Memory, event: Event) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from msgspec import Struct
@@ -40,7 +40,7 @@ def parse_url(url: str) -> Target:
         parts = urlsplit(url)
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         schema = dict(options).get("schema", SCHEMA)
-        rest = urlencode([(name, value) for name, value in options if name != "schema"])
+        rest = urlencode([one for one in options if one[0] != "schema"], quote_via=quote)
         conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, rest, ""))
         known = conninfo_to_dict(conninfo)
     except (ValueError, psycopg.ProgrammingError) as exc:
@@ -67,8 +67,8 @@ def _describe(known: dict[str, Any], schema: str) -> str:
 
 
 def _hide(text: str, url: str) -> str:
-    """Remove whatever the URL has before its host."""
-    secret = urlsplit(url).netloc.rpartition("@")[0].partition(":")[2]
+    """Remove the password of a URL, however malformed it is."""
+    secret = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
     return text.replace(secret, "***") if secret else text
 
 

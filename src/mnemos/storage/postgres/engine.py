@@ -31,6 +31,7 @@ from mnemos.storage.postgres.connection import (
 from mnemos.storage.postgres.handle import Handle, Maker, WriteHandle
 from mnemos.storage.postgres.pool import pool_of
 from mnemos.storage.postgres.statements import load
+from mnemos.storage.postgres.texts import PostgresTexts
 from mnemos.storage.space import NOWHERE, space_of
 from mnemos.storage.upkeep import Upkeep
 
@@ -79,6 +80,7 @@ class PostgresStorage:
         self._busy_seconds = busy_seconds
         self._maker = Maker(self._target.schema, documents)
         self._sql: Any = load("engine", self._target.schema)
+        self._texts = PostgresTexts(self, self._target.schema)
         self._further: Callable[[], bool] | None = None
         self._known: _Known | None = None
         self._is_closed = False
@@ -98,6 +100,10 @@ class PostgresStorage:
     @property
     def location(self) -> str:
         return self._target.location
+
+    @property
+    def texts(self) -> PostgresTexts:
+        return self._texts
 
     @property
     def is_gone(self) -> bool:
@@ -168,6 +174,7 @@ class PostgresStorage:
         answer: tuple[T, int, int] | None = None
         try:
             handle, transaction = self._begin_write(connection, seconds)
+            self._running.tx = handle.tx
             answer = work(handle), handle.sessions.appended, handle.entries.stored
             connection.execute(b"COMMIT")
         except BaseException as exc:
@@ -175,6 +182,8 @@ class PostgresStorage:
             if answer is not None and lost and isinstance(exc, psycopg.Error):
                 raise _LostCommit(transaction, answer) from exc
             raise
+        finally:
+            self._running.tx = None
         self._pool.give_back(connection)
         return answer
 
@@ -285,6 +294,15 @@ class PostgresStorage:
 
     def spaces(self) -> list[tuple[str, int, int]]:
         return self.read(lambda tx: upkeep.list_spaces(_handle(tx).tx, self._target))
+
+    def current_transaction(self) -> PostgresTransaction:
+        """Return the transaction of the ``write`` that this thread is in."""
+        tx: PostgresTransaction = self._running.tx
+        return tx
+
+    @staticmethod
+    def transaction_of(tx: Reads | Writes) -> PostgresTransaction:
+        return _handle(tx).tx
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], object]]:
@@ -402,6 +420,7 @@ class PostgresStorage:
     def _begin_process(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.RLock()
+        self._running = threading.local()
         self._pool = pool_of(self._target)
         self._pool.enter()
         self._upkeep = Upkeep(self, self._step, self._idle_step)

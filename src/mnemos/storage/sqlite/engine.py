@@ -93,6 +93,10 @@ class SqliteStorage:
         return str(self._path or MEMORY)
 
     @property
+    def texts(self) -> None:
+        return None
+
+    @property
     def is_gone(self) -> bool:
         return self._place.find_loss() is not None
 

@@ -411,7 +411,8 @@ CREATE TABLE mnemos.files (
     space INTEGER NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     content TEXT NOT NULL,
-    changed_ns BIGINT NOT NULL,
+    version BIGINT NOT NULL,
+    changed_at DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (space, name)
 );
 

@@ -1,0 +1,161 @@
+"""A memory in PostgreSQL: everything that a home on a disk can do, for several machines at once."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import mnemos
+from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Unavailable
+from mnemos.settings import Settings
+from postgres.conftest import Opens
+from postgres_server import server_url
+
+
+def fill(memory: mnemos.Memory) -> None:
+    memory.sessions.create_session("s1", "cli", title="Staging")
+    memory.sessions.append_message("s1", "user", "The staging server listens on port 8042.")
+    memory.facts.write("V[srv.prod]: api.example.com:3005")
+    memory.notebook.add("The staging server is in Frankfurt.")
+
+
+def test_what_one_machine_stores_another_recalls(open_memory: Opens) -> None:
+    fill(open_memory(machine="one"))
+    other = open_memory(machine="two")
+    assert "8042" in other.recall("which port does the staging server use?").text
+    assert [hit["session_id"] for hit in other.search("staging port")] == ["s1"]
+    assert "Frankfurt" in other.notebook.block()
+    assert "api.example.com:3005" in other.recall("where is production?").text
+
+
+def test_spaces_share_nothing(open_memory: Opens) -> None:
+    fill(open_memory("team/alice"))
+    bob = open_memory("team/bob")
+    assert bob.search("staging") == []
+    assert not bob.recall("which port does the staging server use?").hits
+    assert "Frankfurt" not in bob.notebook.block()
+    assert bob.facts.count() == 0
+    assert bob.log() == []
+
+
+def test_notes_of_two_machines_at_once_are_all_kept(open_memory: Opens) -> None:
+    machines = [open_memory(machine=name) for name in ("one", "two")]
+
+    def add(number: int) -> None:
+        for n in range(6):
+            machines[number].notebook.add(f"note {number} {n}")
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    text = machines[0].notebook.block()
+    assert [f"note {m} {n}" for m in range(2) for n in range(6) if f"note {m} {n}" not in text] == []
+
+
+def test_a_failed_change_of_the_notebook_leaves_text_and_log_as_they_were(
+    open_memory: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    memory.notebook.add("kept")
+    before = len(memory.log())
+    monkeypatch.setattr(
+        type(memory.storage.texts), "put", lambda *_: (_ for _ in ()).throw(RuntimeError("cut"))
+    )
+    with pytest.raises(RuntimeError):
+        memory.notebook.add("lost")
+    monkeypatch.undo()
+    assert "lost" not in memory.notebook.block()
+    assert len(memory.log()) == before
+
+
+def test_the_workspace_stays_on_the_machine(open_memory: Opens) -> None:
+    one, two = open_memory(machine="one"), open_memory(machine="two")
+    one.workspace.query("CREATE TABLE t (a)")
+    assert one.workspace.tables("default")
+    assert not two.workspace.has("default")
+
+
+def test_a_backup_is_restored_with_notebook_and_facts(open_memory: Opens, tmp_path: Path) -> None:
+    memory = open_memory()
+    fill(memory)
+    memory.backup(tmp_path / "copy")
+    memory.notebook.add("later")
+    memory.restore(tmp_path / "copy")
+    assert "later" not in memory.notebook.block()
+    assert "Frankfurt" in memory.notebook.block()
+    assert memory.facts.count() == 1
+    assert [check for check in memory.doctor() if not check.ok] == []
+
+
+def test_what_is_forgotten_is_not_found_by_any_machine(open_memory: Opens) -> None:
+    one, two = open_memory(machine="one"), open_memory(machine="two")
+    fill(one)
+    (hit,) = two.search("8042")
+    one.forget(f"message:{hit['id']}")
+    assert two.search("8042") == []
+    assert "8042" not in two.recall("which port does the staging server use?").text
+
+
+def test_a_reader_needs_no_right_to_write(open_memory: Opens) -> None:
+    fill(open_memory())
+    reader = open_memory(read_only=True)
+    assert reader.search("staging")
+    with pytest.raises(ReadOnly):
+        reader.sessions.append_message("s1", "user", "no")
+
+
+def test_a_reader_makes_no_tables(open_memory: Opens) -> None:
+    with pytest.raises(NotFound):
+        open_memory(read_only=True).storage  # noqa: B018
+
+
+# --- URLs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("postgresql://me:s3cret@127.0.0.1:1/x", Unavailable),
+        ("postgresql://me:s3cret@/x", InvalidInput),
+        ("postgresql://me:s3cret@[::1/x", InvalidInput),
+        ("postgresql://me:s3cret@localhost:port/x", MnemosError),
+        ("postgresql://me:s3cret@localhost/x?sslmode=perhaps", MnemosError),
+        ("postgresql://me:s3cret@localhost/x?unknown=1", InvalidInput),
+        ("postgresql://me:s3cret@localhost/x?schema=a%20b", InvalidInput),
+        ("mysql://me:s3cret@localhost/x", MnemosError),
+    ],
+)
+def test_a_wrong_url_is_explained_without_its_password(url: str, kind: type[MnemosError]) -> None:
+    with pytest.raises(kind) as caught:
+        mnemos.open(url)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_missing_database_is_named() -> None:
+    with pytest.raises(Unavailable, match="nowhere"):
+        mnemos.open(server_url().replace("/postgres", "/nowhere"))
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, open_memory: Opens) -> None:
+    for name in [name for name in sys.modules if name.startswith("mnemos.storage.postgres")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    memory = open_memory()
+    with pytest.raises(InvalidInput, match=r"mnemos\[postgres\]"):
+        memory.storage  # noqa: B018
+    monkeypatch.undo()
+
+
+def test_settings_do_not_show_the_password(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, env={"MNEMOS_DATABASE": "postgresql://me:s3cret@host/x"})
+    assert settings.database.endswith("host/x")
+    assert "s3cret" not in repr(settings)
+    from mnemos.config_file import list_settings
+
+    shown = list_settings(str(tmp_path), env={"MNEMOS_DATABASE": "postgresql://me:s3cret@host/x"})
+    assert [one.value for one in shown if one.name == "database"] == ["postgresql://me:***@host/x"]
