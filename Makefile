@@ -17,9 +17,10 @@ WEB_OPTIONS := -q -n 2 --override-ini addopts= --override-ini filterwarnings= --
 # The documentation site has an environment of its own: 29 packages that nothing else needs.
 SITE := .venv-docs
 PACKAGE := .venv-package
+FASTAPI := .venv-fastapi
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients test-typescript lint types check docs recording package bench nightly clean
+.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients test-typescript test-fastapi lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -108,6 +109,19 @@ $(WEB)/.installed: Makefile
 run-web:
 	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web
 
+# examples/fastapi_service.py under load, in an environment of its own: FastAPI is not a dependency.
+test-fastapi:
+	@if $(MAKE) --no-print-directory $(FASTAPI)/.installed; then \
+		$(FASTAPI)/bin/python -m pytest $(HOST_OPTIONS) tests/hosts/test_fastapi.py; \
+	else \
+		echo "==== SKIPPED: FastAPI cannot be installed here, so the service was not tested ====" >&2; \
+	fi
+
+$(FASTAPI)/.installed: pyproject.toml Makefile
+	$(PYTHON) -m venv $(FASTAPI)
+	$(FASTAPI)/bin/python -m pip install --quiet --retries 2 -e '.[server]' 'fastapi>=0.110' pytest==9.2.0
+	touch $@
+
 # examples/typescript, compiled with tsc --strict against docs/reference/openapi.json and run against a server.
 test-typescript: setup
 	@if npm install --silent --no-package-lock --prefix examples/typescript; then \
@@ -156,4 +170,4 @@ nightly: setup
 	$(BIN)/python -m pytest --nightly --cov --cov-report=term:skip-covered
 
 clean:
-	rm -rf $(VENV) $(HOSTS) $(WEB) $(PACKAGE) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
+	rm -rf $(VENV) $(HOSTS) $(FASTAPI) $(WEB) $(PACKAGE) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
