@@ -29,7 +29,7 @@ os.environ.setdefault("CHAT_SECRET", "only for this test")
 
 
 class Seen(NamedTuple):
-    """What one person saw: seconds per request, and what went wrong."""
+    """The experience of one person: seconds per request, and problems."""
 
     seconds: list[float]
     problems: list[str]
@@ -78,7 +78,7 @@ def converse(host: str, key: str, own: str, others: frozenset[str], turns: int) 
             if answer.status != 200:
                 seen.problems.append(f"status {answer.status}: {body[:200]}")
             elif is_question and own not in body:
-                seen.problems.append(f"{person} is not told {own}: {body[:200]}")
+                seen.problems.append(f"{person} does not get {own}: {body[:200]}")
             elif leaked := others & set(re.findall(r"\d{6}", body)):
                 seen.problems.append(f"{person} sees {sorted(leaked)} of others")
     return seen

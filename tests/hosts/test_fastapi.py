@@ -34,7 +34,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         yield send
 
 
-def test_a_person_is_told_what_they_said_and_nobody_else_is(ask: Ask) -> None:
+def test_only_the_person_who_said_something_gets_it_back(ask: Ask) -> None:
     ada, bob, other = sign("acme", "ada"), sign("acme", "bob"), sign("globex", "ada")
     said = {"text": "My locker has the number 4711."}
     assert ask("POST", "/sessions/first/messages", ada, said)[0] == 200

@@ -20,6 +20,7 @@ from mnemos.operations import notebook as of_notebook
 from mnemos.operations import overview as of_overview
 from mnemos.operations import providers as of_providers
 from mnemos.operations import recall as of_recall
+from mnemos.operations import recalls as of_recalls
 from mnemos.operations import search as of_search
 from mnemos.operations import session_files as of_session_files
 from mnemos.operations import session_pages as of_session_pages
@@ -63,6 +64,7 @@ class AsyncClient:
         probe: str | None = ...,
         user_id: str | None = ...,
     ) -> of_recall.Recalled: ...
+    async def recalls(self, *, limit: int = ..., before: int | None = ...) -> of_recalls.RecallList: ...
     async def session_search(
         self,
         *,

@@ -10,6 +10,7 @@ import inspect
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ TABLES: dict[str, dict[str, Via]] = {
 _OWN = frozenset(
     "at started_at session_started ended_at updated_at created_at used_at uses made_at valid_from valid_to "
     "opened_at touched_at closed_at timestamp elapsed_ms coverage file_bytes log_bytes free_bytes bytes "
-    "tables pending dates number score".split()
+    "tables pending dates".split()
 )
 _SESSION = re.compile("memory-[0-9a-f]{16}")
 
@@ -87,8 +88,9 @@ def _plain(value: Any) -> Any:
     """The value in a form that can be compared."""
     if hasattr(value, "to_dict"):
         return _plain(value.to_dict())
-    if hasattr(value, "__dataclass_fields__"):
-        return {"": type(value).__name__} | _plain({n: getattr(value, n) for n in value.__dataclass_fields__})
+    if is_dataclass(value):
+        compared = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
+        return {"": type(value).__name__} | _plain(compared)
     if hasattr(value, "__struct_fields__"):
         return _plain({name: getattr(value, name) for name in value.__struct_fields__})
     if isinstance(value, dict):
@@ -327,14 +329,14 @@ def test_no_argument_that_is_left_out_means_something_else_over_the_wire() -> No
     for part, table in TABLES.items():
         for name, via in table.items():
             operation = registry.find(via.operation)
-            fields = dict(
+            usual = dict(
                 zip(operation.__struct_fields__[::-1], operation.__struct_defaults__[::-1], strict=False)
             )
             signature = inspect.signature(getattr(ORIGINALS[part], name))
             for parameter in signature.parameters.values():
                 field = via.fields.get(parameter.name, parameter.name).lstrip("=")
-                if parameter.default is None and field in fields and field not in via.fixed:
-                    assert not fields[field], f"{part}.{name}: {field}"
+                if parameter.default is None and field in usual and field not in via.fixed:
+                    assert not usual[field], f"{part}.{name}: {field}"
 
 
 def test_advice_names_operations_that_there_are() -> None:
@@ -364,8 +366,10 @@ def _try_call(call: Callable[..., Any], name: str, root: Path) -> Any:
         return type(exc), exc.code, str(exc).replace(str(root), "ROOT")
 
 
-# They name the program or the folder of the process that runs them.
-_OF_THE_PROCESS = frozenset({"connect_found", "import_found", "providers_status", "connect_claude_code"})
+# They name the program or the folder of the process that runs them, or what it wrote when it was idle.
+_OF_THE_PROCESS = frozenset(
+    {"recalls", "connect_found", "import_found", "providers_status", "connect_claude_code"}
+)
 
 
 def test_every_operation_gives_the_same_result_or_error(filled: Path, tmp_path: Path) -> None:
