@@ -17,48 +17,84 @@ from mnemos.memory import Memory
 from mnemos.testing import FixedClock
 
 DAY = 86400.0
-SUBJECTS = ("Invoice export", "Search page", "Order mails", "Holiday hours", "Stock counts", "Login by link")
-SAID = (
-    "The nightly job failed again: the disk of the worker is full.",
-    "Which queue did we choose for the order mails?",
-    "Redis streams, because the worker can acknowledge each mail and a crash loses none.",
-    "Please write the slot generator so that Mondays stay closed.",
-    "Done. The tests pass:\n```\n42 passed in 3.1s\n```\nand the page loads in 80 ms.",
-    "予約は火曜日から土曜日まで。",
-    "Let us keep the images below 200 kB each; my sister uploads photos straight from her phone.",
-    "I moved the assets to the CDN and set the cache to a week.",
+TALKS: dict[str, tuple[str, ...]] = {
+    "Order mails": (
+        "Customers get the order mail twice. Which queue do we use for the mails?",
+        "Still the database table. Two workers take the same row: nothing locks it.",
+        "Then let us choose a real queue. What fits on our small server?",
+        "Redis streams: the worker acknowledges each mail, a crash loses none, and Redis runs there already.",
+        "Agreed, Redis streams for the order mails. Keep the table for a month.",
+        "Done. 12 workers read the stream, and every mail has a key, so a second copy is dropped.",
+    ),
+    "Invoice export": (
+        "The accountant wants the invoices as CSV, one file per month.",
+        "I added `manage.py export_invoices --month 2026-08`. Amounts have two decimals and a comma.",
+        "She says the totals differ by a cent from the PDF.",
+        "The PDF rounds each line, the export the sum. Both round lines now:\n```\n42 passed in 3.1s\n```",
+        "Perfect. The export should run on the first of every month.",
+    ),
+    "Pictures of products": (
+        "My sister uploads photos straight from her phone, and the product page takes seconds.",
+        "They have 4 MB each. I scale them to 1,200 px on upload and keep the original.",
+        "Let us keep the images below 200 kB each, please.",
+        "All 130 are below that now; the page loads in 80 ms.",
+    ),
+    "Opening hours": (
+        "予約は火曜日から土曜日まで。 The sign for the tourists has to say the same as the page.",
+        "The page says Tuesday to Saturday, and both languages come from one table now.",
+        "And no pick-up slots on public holidays.",
+        "slots_for() asks the holiday calendar of Lisbon first.",
+    ),
+    "Login by link": (
+        "Customers forget their passwords. Can they log in without one?",
+        "With a link by mail: it works once, for ten minutes. I wrote auth/links.py.",
+        "Good. How long does a session last then?",
+        "Seven days, in a signed token. Refreshing it is still open: sliding or fixed?",
+        "Sliding. It is a bakery, not a bank.",
+    ),
+}
+
+
+ROUTINE = (
+    ("Rename field {n} of the order form.", "Renamed; the migration runs in {n} ms."),
+    ("Build {n} is red.", "A flaky test of the slots. The second run was green."),
+    ("Ticket {n}: the footer covers a button on phones.", "Fixed with a margin of {n} px."),
+    ("How many orders were there in week {n}?", "{n} more than in the week before."),
 )
 
 
 def make_sessions(now: float, count: int = 60) -> Iterator[dict[str, Any]]:
     chance = random.Random(7)
+    talks = list(TALKS.items())
     for number in range(count):
         start = now - chance.uniform(0.2, 170) * DAY
-        messages = [
-            {
-                "role": ("user", "assistant")[at % 2],
-                "content": chance.choice(SAID),
-                "timestamp": start + at * 40,
-            }
-            for at in range(chance.randint(2, 24))
+        routine = [
+            line.format(n=chance.randint(20, 900)) for pair in chance.sample(ROUTINE, 3) for line in pair
         ]
+        title, said = (routine[0], routine * chance.choice((1, 2, 4)))
+        if number < len(talks):
+            title, said = talks[number]
         yield {
             "id": f"work-{number:03d}",
-            "title": f"{chance.choice(SUBJECTS)} {number}",
+            "title": title,
             "source": chance.choice(("claude-code", "claude-code", "codex", "cli")),
             "started_at": start,
             "ended_at": start + 3000,
-            "messages": messages,
+            "messages": [
+                {"role": ("user", "assistant")[at % 2], "content": line, "timestamp": start + at * 40}
+                for at, line in enumerate(said)
+            ],
         }
 
 
 def make_long_session(now: float, count: int) -> dict[str, Any]:
     chance = random.Random(11)
+    lines = [line for talk in TALKS.values() for line in talk]
     start = now - count * 20
     messages = []
     for at in range(count):
         role = ("user", "assistant", "assistant", "tool")[at % 4]
-        text = f"message {at}: " + " ".join(chance.choice(SAID) for _ in range(chance.choice((1, 1, 2, 6))))
+        text = f"message {at}: " + " ".join(chance.choice(lines) for _ in range(chance.choice((1, 1, 2, 6))))
         message = {"role": role, "content": text, "timestamp": start + at * 20}
         messages.append(message | ({"tool_name": "run"} if role == "tool" else {}))
     return {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,21 +14,10 @@ import pytest
 from .conftest import AXE, ROOT, Open, Seen, Server
 
 WEB = ROOT / "src/mnemos/faces/http/web"
-ADDRESSES = (
-    "overview",
-    "recall?q=when did we move the database",
-    "recall",
-    "sessions",
-    "sessions?q=mails",
-    "sessions/slot-bug",
-    "facts",
-    "facts/srv.prod",
-    "facts?as_of=2020-01-01",
-    "notebook",
-    "live",
-    "log",
-    "nowhere",
-)
+ADDRESSES = """overview recall recall?q=when+did+we+move+the+database sessions sessions?q=mails
+  sessions/slot-bug facts facts/srv.prod facts?as_of=2020-01-01 notebook workspace workspace/default/products
+  workspace?view=snapshots people people/ana templates templates/find-a-time-bug live log log?entry=13
+  connections health everything everything/recall everything/forget nowhere""".split()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -84,10 +75,12 @@ def test_page_stays_small(server: Server, open_page: Open) -> None:
     )
     first = {WEB / path.removeprefix("/page/") for path in loaded if path.endswith(".js")}
     assert WEB / "app.js" in first
-    assert size(*first) <= 20_000
+    assert size(*first) <= 20 * 1024
     # All modules together, as one archive of them would be sent.
-    assert len(gzip.compress(b"".join(file.read_bytes() for file in sorted(WEB.rglob("*.js"))), 9)) <= 45_000
-    assert size(*WEB.rglob("*.css")) <= 10_000
+    assert (
+        len(gzip.compress(b"".join(file.read_bytes() for file in sorted(WEB.rglob("*.js"))), 9)) <= 45 * 1024
+    )
+    assert size(*WEB.rglob("*.css")) <= 10 * 1024
     assert sum(file.stat().st_size for file in WEB.rglob("*") if file.is_file()) <= 250_000
 
 
@@ -107,3 +100,13 @@ def test_no_module_makes_html_from_text() -> None:
         made = set(re.findall(r"\bhref=(\$\{\w+|\"[^\"]*\")", text))
         assert made <= {"${to", "${placeOf", '"#main"'}, file
         assert not re.search(r"\b(src|action|formaction|style)=\$\{(?!\{)", text), file
+
+
+def test_screenshots_of_the_documentation_show_this_page() -> None:
+    spec = importlib.util.spec_from_file_location("take_screenshots", ROOT / "scripts/take_screenshots.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    kept = json.loads((ROOT / "docs/assets/page.json").read_text())
+    assert kept["sha256"] == script.hash_page(), "run .venv-web/bin/python scripts/take_screenshots.py"

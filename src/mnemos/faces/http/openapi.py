@@ -96,6 +96,8 @@ def _describe(entry: Entry) -> dict[str, Any]:
         "tags": [reference.part_of(entry)],
         "description": registry.description(operation),
         "x-scope": most_needed(operation.traits).name.lower(),
+        "x-command": entry.command,
+        "x-positional": list(operation.traits.positional),
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in ("text", "person")],
         "requestBody": {
             "required": bool(schema.get("required")),

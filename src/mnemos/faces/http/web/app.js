@@ -1,5 +1,5 @@
 // The frame around the pages: navigation, keys, theme, messages.
-import { can, enter, forget, go, readAddress, rights, start, state, to, undoLast, useShared } from "./core.js";
+import { can, enter, forget, go, lose, readAddress, rights, start, state, to, undoLast, useShared } from "./core.js";
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 
 /** Pages: address, name, key after g, an operation that it can't do without. */
@@ -9,8 +9,14 @@ export const PAGES = [
   ["sessions", "Conversations", "c", "sessions_list"],
   ["facts", "Facts", "f", "facts_list"],
   ["notebook", "Notebook", "n", "notebook_show"],
+  ["workspace", "Workspace", "w", "sqlite_databases"],
+  ["people", "People", "p", "entries_list"],
+  ["templates", "Templates", "t", "templates_list"],
   ["live", "Live", "l", "changes"],
   ["log", "Log", "a", "log"],
+  ["connections", "Connections", "i", "connect_found"],
+  ["health", "Health", "h", "doctor"],
+  ["everything", "Everything", "e", ""],
 ];
 const offered = () => PAGES.filter(([, , , needs]) => !needs || can(needs));
 
@@ -53,23 +59,23 @@ const modules = {};
 /** A page's module is imported when it is visited. */
 function Page({ address }) {
   const { page } = address;
-  const [, draw] = useState(0);
+  const [tries, again] = useState(0);
   const [error, reset] = useErrorBoundary((e) => console.error(e));
   const entry = PAGES.find(([key]) => key === page);
   useEffect(() => {
     reset();
     if (!entry || modules[page]) return;
-    import(`./pages/${entry[0]}.js`).then(
-      (module) => {
-        modules[page] = module.default;
-        draw((n) => n + 1);
-      },
-      () => {
-        modules[page] = () => html`<p class="problem" role="alert">This page could not be loaded. Reload when the server runs again.</p>`;
-        draw((n) => n + 1);
-      },
-    );
-  }, [page]);
+    // A module that could not be loaded is not asked for again, unless its address is another.
+    import(`./pages/${entry[0]}.js${tries ? `?${tries}` : ""}`).then((module) => {
+      modules[page] = module.default;
+      again((n) => n + 1);
+    }, lose);
+  }, [page, tries]);
+  useEffect(() => {
+    const one = () => again((n) => n + 1);
+    window.addEventListener("mnemos:again", one);
+    return () => window.removeEventListener("mnemos:again", one);
+  }, []);
   if (error) return html`<p class="problem" role="alert">This page failed: ${error.message}</p>`;
   if (!entry) return html`<h1>Not found</h1><p>There is no page ${`“${page}”`}. <a href=${to("overview")}>Overview</a></p>`;
   if (entry[3] && !can(entry[3])) return html`<h1>${entry[1]}</h1><p class="problem">The token of this tab does not allow ${entry[3]}.</p>`;

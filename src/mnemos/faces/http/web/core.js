@@ -30,7 +30,8 @@ export function useShared() {
   return state;
 }
 
-async function request(path, init = {}) {
+/** Send a request with the token of this tab; an error of the server is thrown as a Failure. */
+export async function send(path, init = {}) {
   let answer;
   try {
     const headers = { ...(init.body && { "content-type": "application/json" }), ...init.headers };
@@ -48,7 +49,8 @@ async function request(path, init = {}) {
   throw new Failure(answer.status, code, message);
 }
 
-function lose() {
+/** Say that the server does not answer, and wait for it. */
+export function lose() {
   if (state.isDown) return;
   state.isDown = true;
   notify();
@@ -70,7 +72,7 @@ function lose() {
 
 /** Run an operation; `preview` only says what would be deleted. */
 export async function call(name, args = {}, { preview = false, signal } = {}) {
-  const answer = await request(`/v1/${name}${preview ? "?preview=true" : ""}`, {
+  const answer = await send(`/v1/${name}${preview ? "?preview=true" : ""}`, {
     method: "POST",
     body: JSON.stringify(args),
     signal,
@@ -80,7 +82,7 @@ export async function call(name, args = {}, { preview = false, signal } = {}) {
 
 /** Open a stream of server-sent events; yields {id, event, data}. `body` makes it a call of an operation. */
 export async function* listen(path, { body, signal, last } = {}) {
-  const answer = await request(path, {
+  const answer = await send(path, {
     signal,
     headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
     ...(body && { method: "POST", body: JSON.stringify(body) }),
@@ -126,7 +128,7 @@ export function forget(why) {
   notify();
 }
 
-const ask = (body) => request("/page/session", body ? { method: "POST", body: JSON.stringify(body) } : {});
+const ask = (body) => send("/page/session", body ? { method: "POST", body: JSON.stringify(body) } : {});
 
 /** Take the code out of the address, trade it for a token, or use the token of this tab. */
 export async function start() {
@@ -166,7 +168,7 @@ export function to(page, rest = "", params = {}) {
 }
 
 export function readAddress() {
-  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [, path, query = ""] = /^#?\/?([^?]*)\??(.*)/.exec(location.hash);
   const [page, ...rest] = path.split("/");
   const decode = (text) => {
     try {

@@ -29,7 +29,7 @@ export function Keys({ close, pages }) {
 export function Spaces({ close }) {
   const [spaces, set] = useState([rights.space]);
   useEffect(() => {
-    if (can("spaces_list")) call("spaces_list").then((found) => set(found.spaces.map((one) => one.name ?? one)), () => {});
+    if (can("spaces_list")) call("spaces_list").then((found) => set(found.spaces.map((one) => one.name)), () => {});
   }, []);
   const pick = (name) => {
     close();

@@ -1,5 +1,5 @@
 // What the pages are made of. Text of a memory is only ever a text node.
-import { call, to } from "./core.js";
+import { to } from "./core.js";
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 
 const number = new Intl.NumberFormat("en");
@@ -80,8 +80,8 @@ export function Loaded({ of: found, children }) {
   return children(found.data);
 }
 
-export const Meter = ({ label, used, limit, unit = "" }) => html`<div class="meter">
-  <span class="row"><span>${label}</span><span class="number">${num(used)} of ${num(limit)} ${unit}</span></span>
+export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<div class="meter">
+  <span class="row"><span>${label}</span><span class="number">${show(used)} of ${show(limit)} ${unit}</span></span>
   <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit} aria-valuenow=${used}><i class=${used > limit ? "over" : ""} style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
 </div>`;
 
@@ -112,32 +112,6 @@ export function Dialog({ title, close, children, wide = false }) {
   return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close} onClick=${(e) => e.target === ref.current && close()}>
     <div class="inside"><header><h2>${title}</h2><button class="quiet" aria-label="close" onClick=${close}>✕</button></header>${children}</div>
   </dialog>`;
-}
-
-/** Ask before something is deleted: shows what is at stake, and for what is permanent wants a word typed. */
-export function Confirm({ title, name, args, word = "", note, verb = "Delete", done, close }) {
-  const [stake, set] = useState(null);
-  const [typed, type] = useState("");
-  useEffect(() => {
-    call(name, args, { preview: true }).then(
-      (answer) => set({ text: [answer.at_stake, ...answer.questions.map((one) => one.text)].filter(Boolean).join("\n") }),
-      (error) => set({ error }),
-    );
-  }, []);
-  const submit = (event) => {
-    event.preventDefault();
-    close();
-    done();
-  };
-  const isReady = stake && !stake.error && typed === word;
-  return html`<${Dialog} title=${title} close=${close}>
-    <form onSubmit=${submit}>
-      ${stake?.error ? html`<${Problem} error=${stake.error} />` : html`<div class="stake"><${Stored} text=${stake ? stake.text || "Nothing else is affected." : "…"} /></div>`}
-      ${note && html`<p class="muted">${note}</p>`}
-      ${word && html`<label>Type <b>${word}</b> to confirm <input autocomplete="off" autofocus value=${typed} onInput=${(e) => type(e.target.value)} /></label>`}
-      <footer><button type="button" onClick=${close}>Cancel</button><button class="danger" disabled=${!isReady} autofocus=${!word}>${verb}</button></footer>
-    </form>
-  </${Dialog}>`;
 }
 
 /** A text field that is committed when it is left or with Enter. */

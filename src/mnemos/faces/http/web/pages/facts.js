@@ -1,6 +1,7 @@
 // Facts: the board by scope, at any time; the history of a target; conflicts.
 import { act, can, go, revise, to, useCall } from "../core.js";
-import { Confirm, Dialog, Empty, Line, Loaded, Stored, Time, dateOf, num, plural } from "../ui.js";
+import { Forget } from "../confirm.js";
+import { Dialog, Empty, Line, Loaded, Stored, Time, dateOf, num, plural } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const TYPES = { C: "constraint", D: "decision", V: "value", "?": "question", "✓": "done", "~": "obsolete" };
@@ -62,7 +63,7 @@ function Board({ params }) {
   const set = (change) => revise("facts", "", { ...params, ...change });
   const scopes = useCall("facts_scopes", { limit: 1000 });
   const status = params.ended ? "all" : "live";
-  const facts = useCall("facts_list", { limit: 5000, ...(params.as_of && { as_of: params.as_of }), ...(params.type && { type: [params.type] }) });
+  const facts = useCall("facts_list", { limit: 5000, ...(params.as_of && { as_of: `${params.as_of}T23:59:59` }), ...(params.type && { type: [params.type] }) });
   const conflicts = useCall("facts_conflicts");
   const [isNew, write] = useState(false);
   const opened = scopes.data?.scopes.map((one) => seconds(one.opened_at)).filter(Boolean) ?? [];
@@ -120,7 +121,7 @@ function History({ target }) {
     <${Loaded} of=${found}>${(data) => html`<p class="muted">${plural(data.facts.length, "statement")}</p><${Timeline} facts=${data.facts} />
       <ol class="statements">${[...data.facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one} correct=${correct} doom=${doom} />`)}</ol>`}<//>
     ${fact && html`<${Write} fact=${fact} close=${() => correct(null)} />`}
-    ${doomed && html`<${Confirm} title="Erase ${doomed.id}" name="forget" args=${{ ref: `fact:${doomed.id}` }} word="forget" verb="Erase" note="It is erased from the database and its history. This can't be undone; to keep the history, withdraw it." close=${() => doom(null)} done=${() => act("forget", { ref: `fact:${doomed.id}` }, { canUndo: false })} />`}`;
+    ${doomed && html`<${Forget} kind="fact" id=${doomed.id} close=${() => doom(null)} />`}`;
 }
 
 /** The address names a fact by its id: look for its target. */

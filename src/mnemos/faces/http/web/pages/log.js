@@ -1,7 +1,7 @@
 // What was changed, by whom, and undo.
 import { act, can, revise, to, useCall } from "../core.js";
 import { Dialog, Empty, Field, Line, Loaded, Stored, Time, num } from "../ui.js";
-import { html, useState } from "../vendor/preact.js";
+import { html } from "../vendor/preact.js";
 
 const PAGE = 100;
 
@@ -33,9 +33,9 @@ const pretty = (text) => {
 };
 
 function Entry({ id, close }) {
-  const found = useCall("log_entry", { entry: id });
+  const found = useCall("log", { entry: id });
   return html`<${Dialog} title="Change ${id}" close=${close} wide>
-    <${Loaded} of=${found}>${(one) => html`<p class="muted"><${Line} text=${one.operation} /> · <${Line} text=${one.actor} /> · <${Time} at=${one.at} /> · <code><${Line} text=${one.ref} /></code></p>
+    <${Loaded} of=${found}>${({ entries: [one] }) => html`<p class="muted"><${Line} text=${one.operation} /> · <${Line} text=${one.actor} /> · <${Time} at=${one.at} /> · <code><${Line} text=${one.ref} /></code></p>
       ${one.before == null && one.after == null ? html`<p>The log keeps no text of this change.</p>` : html`<${Diff} before=${pretty(one.before)} after=${pretty(one.after)} />`}
       ${can("undo") && !one.undone_by && html`<footer><button class="main" onClick=${() => (close(), act("undo", { entry: one.id }, { canUndo: false }))}>Undo this change</button></footer>`}`}<//>
   </${Dialog}>`;

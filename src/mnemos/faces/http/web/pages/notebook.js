@@ -1,7 +1,7 @@
 // The two files of notes that go into every prompt: edit them, look back, make room.
 import { act, call, can, mayWrite, toast, changed, useCall } from "../core.js";
-import { Dialog, Empty, Line, Loaded, Meter, Problem, Stored, Time, num, plural } from "../ui.js";
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { Dialog, Empty, Line, Loaded, Meter, Problem, Stored, Time, plural } from "../ui.js";
+import { html, useState } from "../vendor/preact.js";
 import { Diff } from "./log.js";
 
 const NAMES = { memory: "Notes", user: "About you" };

@@ -1,6 +1,7 @@
 // Ask, and see why: each score as a sum of reasons, what the model gets, and where a missing passage fell out.
-import { act, call, can, revise, to, useCall } from "../core.js";
-import { Confirm, Copy, Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, num, plural, usePause } from "../ui.js";
+import { call, can, revise, to, useCall } from "../core.js";
+import { Forget } from "../confirm.js";
+import { Copy, Empty, Field, Line, Loaded, Problem, Stored, Time, num, plural, usePause } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const KINDS = ["message", "fact", "note", "entry", "template", "table"];
@@ -59,8 +60,6 @@ function Hit({ hit, rank, forget }) {
     <//>
   </li>`;
 }
-
-const STAGES = { shown: "It is shown above.", packed: "It is shown above." };
 
 function Probe({ params, args }) {
   const [text, type] = useState(params.probe ?? "");
@@ -151,6 +150,5 @@ export default function Recall({ params }) {
       </div>
     </form>
     ${params.q ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} forget=${doom} />`}<//>` : html`<${Empty} title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text that a model gets.<//>`}
-    ${doomed && html`<${Confirm} title="Forget this ${doomed.kind}" name="forget" args=${{ ref: `${doomed.kind}:${doomed.ref}` }} word="forget" verb="Forget" note="It is erased from the database, its index and its vectors. This can't be undone." close=${() => doom(null)}
-      done=${() => act("forget", { ref: `${doomed.kind}:${doomed.ref}` }, { canUndo: false })} />`}`;
+    ${doomed && html`<${Forget} kind=${doomed.kind} id=${doomed.ref} close=${() => doom(null)} />`}`;
 }

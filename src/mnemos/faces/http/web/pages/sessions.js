@@ -1,7 +1,8 @@
 // Conversations: the list, and a reader that takes 100,000 messages.
 import { act, call, can, go, revise, to, useCall } from "../core.js";
+import { Confirm, Forget } from "../confirm.js";
 import { Overview as Map, Store, VirtualList } from "../reader.js";
-import { Confirm, Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, num, plural, visible } from "../ui.js";
+import { Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, num, plural, visible } from "../ui.js";
 import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 
 const PAGE = 50;
@@ -185,8 +186,7 @@ function Reader({ id, at, params, info }) {
       <${VirtualList} heights=${outline.heights} store=${store} place=${place} label="messages" moved=${moved}
         row=${(number, message, height) => html`<${Kept} key=${number} number=${number} message=${message} height=${height} isHere=${outline.ids[number] === Number(at)} forget=${doom} />`} />
       <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}
-    ${doomed && html`<${Confirm} title="Forget this message" name="forget" args=${{ ref: `message:${doomed.id}` }} word="forget" verb="Forget" note="It is erased from the database, its index and its vectors. This can't be undone." close=${() => doom(null)}
-      done=${() => act("forget", { ref: `message:${doomed.id}` }, { canUndo: false })} />`}`;
+    ${doomed && html`<${Forget} kind="message" id=${doomed.id} close=${() => doom(null)} />`}`;
 }
 
 function Title({ one }) {

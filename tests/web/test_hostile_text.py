@@ -1,0 +1,87 @@
+"""Text that wants to be code stays text, with the policy of the page and without it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from .conftest import PYTHON, ROOT, SECONDS, Open, Server
+
+COUNT = 68
+# Elements that the page never draws, and attributes that would run or load something.
+FOREIGN = """() => {
+  const tags = new Set(['script', 'iframe', 'object', 'embed', 'img', 'image', 'video', 'audio', 'link',
+    'style', 'meta', 'base', 'math', 'template', 'marquee', 'portal', 'use', 'animate', 'x']);
+  const loads = new Set(['href', 'src', 'action', 'formaction', 'xlink:href', 'srcdoc', 'data']);
+  const found = [];
+  for (const one of document.querySelectorAll('#app *')) {
+    if (tags.has(one.localName)) found.push(one.localName);
+    for (const { name, value } of one.attributes) {
+      if (name.startsWith('on')) found.push(name);
+      if (loads.has(name) && !value.startsWith('#/') && value !== '#main') found.push(name + '=' + value);
+    }
+  }
+  return found;
+}"""
+UNFOLD = """() => {
+  const press = list => { for (const one of document.querySelectorAll(list)) one.click(); };
+  press('#main summary, #main [aria-expanded=false]');
+  press('#main .stored button.plain, #main .message > button.plain');
+}"""
+ROWS = """() => [...document.querySelectorAll('#main a[data-row]')]
+  .map(one => one.getAttribute('href').slice(2))"""
+PAGES = """overview sessions sessions?q=script facts facts?ended=1 notebook workspace people templates
+  live log log?entry=1 connections health everything"""
+ADDRESSES = [
+    *PAGES.split(),
+    "recall?q=which script and onerror and slots",
+    *(f"sessions/bad-{number:02d}" for number in range(COUNT)),
+    *(f"facts/bad.{number}" for number in range(0, COUNT, 12)),
+]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("hostile") / "home"
+    subprocess.run([PYTHON, ROOT / "tests/web/hostile_home.py", folder], check=True, timeout=SECONDS * 3)
+    opened = Server(folder)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("csp", [True, False], ids=["policy", "no policy"])
+def test_hostile_text_stays_text(hostile: Server, open_page: Open, csp: bool) -> None:
+    seen = open_page(hostile, csp=csp)
+    addresses = list(ADDRESSES)
+    for page in ("people", "workspace", "templates"):
+        seen.visit(page)
+        seen.page.wait_for_selector("#main a[data-row]")
+        addresses += seen.page.evaluate(ROWS)[:: 3 if csp else 9]
+    for address in addresses if csp else addresses[::2]:
+        seen.visit(address)
+        # Everything that shows more and changes nothing.
+        seen.page.evaluate(UNFOLD)
+        assert seen.page.evaluate(FOREIGN) == [], address
+        assert seen.page.evaluate("[window.__ran, document.title.includes('Mnemos')]") == [None, True], (
+            address
+        )
+    for keys in (["Control+k"], ["?"]):
+        seen.keys(*keys)
+        seen.page.wait_for_selector("dialog[open]")
+        if keys == ["Control+k"]:
+            seen.page.keyboard.type("script onerror")
+            seen.page.wait_for_selector("text=/message/")
+        assert seen.page.evaluate(FOREIGN) == []
+        seen.keys("Escape")
+    assert seen.dialogs == []
+    assert seen.hosts == {hostile.url.split("/")[2]}
+    assert seen.errors == []
+
+
+def test_invisible_characters_have_marks(hostile: Server, open_page: Open) -> None:
+    seen = open_page(hostile)
+    seen.visit("sessions/bad-61")
+    marks = set(seen.page.locator(".message .mark").all_inner_texts())
+    assert {"U+202E", "U+200B", "U+2060", "U+FEFF"} <= marks
