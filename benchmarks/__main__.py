@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup facts providers workspace imports async client soak``.
+"""``python -m benchmarks append search startup facts providers workspace imports async client http soak``.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again, and
 ``python -m benchmarks closing|extraction|threats|updates --help`` how to measure rules on labelled texts.
@@ -29,6 +29,8 @@ MODULES = {
     "sql_hints": "benchmarks.sql_hints",
     "async": "benchmarks.async_calls",
     "client": "benchmarks.client",
+    "http": "benchmarks.http_server",
+    "http_soak": "benchmarks.http_soak",
 }
 DEFAULT_SIZES = {
     "search": (10_000, 100_000),

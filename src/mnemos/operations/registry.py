@@ -81,6 +81,18 @@ def _check_offered(operation: type[Operation], arguments: Mapping[str, Any]) -> 
         raise msgspec.ValidationError(f"Object contains unknown field `{min(hidden)}`")
 
 
+def has_only_offered(operation: Operation) -> bool:
+    """True if no field that is for people only is set."""
+    hidden = _hidden_defaults(type(operation))
+    return all(getattr(operation, name) == default for name, default in hidden)
+
+
+@cache
+def _hidden_defaults(kind: type[Operation]) -> tuple[tuple[str, Any], ...]:
+    hidden = person_fields(kind)
+    return tuple((one.name, one.default) for one in msgspec.structs.fields(kind) if one.name in hidden)
+
+
 def person_fields(operation: type[Operation]) -> frozenset[str]:
     """Return the fields that only the command line offers."""
     return _fields_marked(operation, is_person_only)
@@ -128,12 +140,17 @@ def perform(
     memory: Memory, name: str, operation: Operation, progress: Progress = no_progress, *, text: bool = True
 ) -> dict[str, Any]:
     """Run a filled operation and return its result as plain data, by default with a readable ``text``."""
-    # From now on, a tool of that name in the messages of the host is ours.
-    memory.called_tools.add(name)
     if memory.settings.disabled and operation.writes():
         return answer_disabled()
-    result = carry_out(operation, memory, progress)
+    result = run_for_host(memory, name, operation, progress)
     return builtins(result) if text else cast(dict[str, Any], msgspec.to_builtins(result))
+
+
+def run_for_host(memory: Memory, name: str, operation: Operation, progress: Progress) -> Result:
+    """Run a filled operation and return its result."""
+    # From now on, a tool of that name in the messages of the host is ours.
+    memory.called_tools.add(name)
+    return carry_out(operation, memory, progress)
 
 
 def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:

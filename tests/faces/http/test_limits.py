@@ -103,7 +103,7 @@ def test_an_unexpected_failure_is_an_error_that_quotes_nothing(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError(text)
 
-    monkeypatch.setattr("mnemos.operations.registry.perform", fail)
+    monkeypatch.setattr("mnemos.operations.registry.run_for_host", fail)
     lines: list[str] = []
     monkeypatch.setattr("mnemos.faces.http.request_log.log.error", lambda *args: lines.append(str(args)))
     status, answer = ask(memory, "memory_status", {})

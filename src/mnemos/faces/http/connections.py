@@ -106,6 +106,7 @@ def make_server(
             # A client could claim to be somebody else.
             proxy_headers=False,
             limit_concurrency=limits.CONNECTIONS,
+            timeout_keep_alive=limits.KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=limits.STOP_SECONDS,
             ssl_certfile=certificate,
             ssl_keyfile=key,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shlex
 import socket
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -92,7 +94,7 @@ def _run(
         workers,
         Doorkeeper(memory.settings),
         _list_hosts(f"[{host}]" if ":" in host else host, port, exposure.hosts),
-        RequestLog(),
+        RequestLog(partial(os.write, sys.stderr.fileno())),
         mcp,
         Page(PageSessions(memory.settings)) if has_page else None,
         is_public=not Address(host, port).is_local,

@@ -15,6 +15,8 @@ UPLOADS: Final = 4
 
 HEAD_SECONDS: Final = 5.0
 """From the first byte of a request, or from connecting, to the end of its head."""
+KEEP_ALIVE_SECONDS: Final = 60
+"""For which a connection stays open after an answer. A client may write on it just when it is closed."""
 BODY_SECONDS: Final = 10.0
 """Between two pieces of a body."""
 WHOLE_BODY_SECONDS: Final = 60.0

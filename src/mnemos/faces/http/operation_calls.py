@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import ExitStack
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,7 +20,7 @@ from mnemos.faces.http.scopes import check_allowed
 from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory.access_tokens import Grant
 from mnemos.operations import registry
-from mnemos.operations.base import Operation
+from mnemos.operations.base import Operation, Result, builtins
 from mnemos.progress import Progress
 
 _Outcome = TypeVar("_Outcome")
@@ -58,22 +60,31 @@ class OperationCalls:
         if self.in_flight >= limits.IN_FLIGHT:
             raise Busy("The server has too many requests under way. Try again.")
         self.in_flight += 1
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[_Outcome] = loop.create_future()
         future, cancellation = self._workers.start(name, work)
-        waited = asyncio.wrap_future(future)
-        waited.add_done_callback(self._leave)
-        return waited, cancellation
+
+        def pass_on(_: Future[_Outcome]) -> None:
+            # The loop is closed before the threads are, when the server stops.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._finish, future, outcome)
+
+        # Not asyncio.wrap_future: if nobody waits any more, it would take the work out of the queue.
+        future.add_done_callback(pass_on)
+        return outcome, cancellation
 
     async def run(self, name: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
         """Wait for the work of an operation, for a short one within its time."""
-        waited, cancellation = self.start(name, work)
-        await asyncio.wait([waited], timeout=None if registry.is_long(name) else limits.CALL_SECONDS)
-        if not waited.done():
-            cancellation.request()
-            raise TimedOut(
-                f"{name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is "
-                "possible. A change may have been made."
-            )
-        return waited.result()
+        outcome, cancellation = self.start(name, work)
+        if registry.is_long(name):
+            return await outcome
+        timer = asyncio.get_running_loop().call_later(
+            limits.CALL_SECONDS, _give_up, name, outcome, cancellation
+        )
+        try:
+            return await outcome
+        finally:
+            timer.cancel()
 
     def perform(self, call: Call, cancellation: Cancellation, progress: Progress | None = None) -> bytes:
         """Return the answer to a call in JSON."""
@@ -83,18 +94,60 @@ class OperationCalls:
                 return encode(Preview(operation.at_stake(memory), operation.questions(memory)))
             if operation.writes():
                 memory.settings.check_enabled()
-            report = progress or cancellation.check
-            return encode(registry.perform(memory, call.name, operation, report, text=call.text))
+            result = registry.run_for_host(memory, call.name, operation, progress or cancellation.check)
+            return _encode_result(result, text=call.text)
 
-    def _leave(self, future: asyncio.Future[Any]) -> None:
+    def _finish(self, future: Future[_Outcome], outcome: asyncio.Future[_Outcome]) -> None:
         self.in_flight -= 1
-        if not future.cancelled():
+        if outcome.done():
+            return
+        if (error := future.exception()) is None:
+            outcome.set_result(future.result())
+        else:
+            outcome.set_exception(error)
             # Retrieved, because asyncio logs exceptions that nobody retrieves.
-            future.exception()
+            outcome.exception()
+
+
+def _give_up(name: str, outcome: asyncio.Future[Any], cancellation: Cancellation) -> None:
+    cancellation.request()
+    if not outcome.done():
+        outcome.set_exception(
+            TimedOut(
+                f"{name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is "
+                "possible. A change may have been made."
+            )
+        )
+
+
+def _encode_result(result: Result, *, text: bool) -> bytes:
+    """Return what ``registry.perform`` returns, in JSON."""
+    if not text:
+        return encode(result)
+    if "text" in result.__struct_fields__:
+        return encode(builtins(result))
+    # Added to the end: a dict in between would take longer than most operations.
+    body = encode(result)
+    return body[:-1] + (b"," if len(body) > 2 else b"") + b'"text":' + encode(result.as_text()) + b"}"
 
 
 def read_json(name: str, body: bytes, *, by_person: bool) -> Operation:
+    """Read the input of an operation, straight into it if that can be done."""
+    if body.count(b"{") + body.count(b"[") <= limits.JSON_DEPTH:
+        try:
+            operation = _decoder(name).decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            # Taken below in another form, or explained.
+            pass
+        else:
+            if by_person or registry.has_only_offered(operation):
+                return operation
     return registry.read(name, read_arguments(body), by_person=by_person)
+
+
+@cache
+def _decoder(name: str) -> msgspec.json.Decoder[Operation]:
+    return msgspec.json.Decoder(registry.find(name), strict=False)
 
 
 def read_arguments(body: bytes) -> dict[str, Any]:
