@@ -267,6 +267,66 @@ def test_mcp_takes_the_same_tokens_with_the_same_limits(home: Path, settings: Se
         assert "x y z" not in str(server.post("notebook_show").json)
 
 
+STREAMED = (
+    ("POST", "/v1/sessions_export", "application/x-ndjson", "application/json"),
+    ("POST", "/v1/export", "application/zstd", "application/json"),
+    ("POST", "/v1/backup", "application/vnd.sqlite3", "application/json"),
+    ("POST", "/v1/notebook_show", "text/event-stream", "application/json"),
+    ("POST", "/v1/import_jsonl", "application/json", "application/x-ndjson"),
+    ("GET", "/v1/events", "text/event-stream", ""),
+    ("GET", "/openapi.json", "application/json", ""),
+    ("GET", "/metrics", "text/plain", ""),
+)
+
+
+def test_streams_files_and_events_pass_the_same_checks(
+    server: Server, settings: Settings, attempts: Callable[[int], None]
+) -> None:
+    _, elsewhere = create_token(settings, "x", "read", operations="recall", now=time.time())
+    port = f"127.0.0.1:{server.port}"
+    wrong: tuple[tuple[str | None, dict[str, str], int], ...] = (
+        ("", {}, 401),
+        ("mnm_00000000_" + "x" * 43, {}, 401),
+        (None, {"host": "evil.example"}, 421),
+        (None, {"host": port, "origin": "http://evil.example"}, 403),
+    )
+    attempts(len(STREAMED) * len(wrong))
+    for method, path, accept, media in STREAMED:
+        sent = {"accept": accept, **({"content-type": media} if media else {})}
+        for token, headers, status in wrong:
+            answer = server.send(method, path, b"{}" if media else None, token=token, **sent, **headers)
+            assert answer.status == status, (path, headers)
+            assert SECRET.encode() not in answer.body
+        if path.startswith("/v1/"):
+            answer = server.send(method, path, b"{}" if media else None, token=elsewhere, **sent)
+            assert (answer.status, answer.code) == (403, "not_allowed"), path
+
+
+def test_no_token_and_no_content_is_in_the_log_the_metrics_or_the_files_of_the_home(
+    home: Path, settings: Settings, attempts: Callable[[int], None]
+) -> None:
+    _, text = create_token(settings, "noisy", "admin", now=time.time())
+    said = "an unmistakable sentence about marmalade"
+    with serving(home) as server:
+        for query in ("", "?text=false", "?person=true", f"?{said.replace(' ', '+')}=true"):
+            server.post(f"remember{query}", {"text": said}, token=text)
+            server.post(f"recall{query}", {"query": said}, token=text, accept="text/event-stream")
+            server.post(f"{said.replace(' ', '_')}{query}", {}, token=text)
+        server.send("GET", f"/v1/events?since={text}", token=text)
+        server.post("recall", {"query": text}, token=text)
+        metrics = server.send("GET", "/metrics", token=text).body.decode()
+        assert server.stop() == 0
+        log = "".join(server.log)
+    attempts(14)
+    assert "remember" in log
+    assert "remember" in metrics
+    for secret in (text, text.rpartition("_")[2], "marmalade"):
+        assert secret not in log + metrics
+    kept = b"".join(one.read_bytes() for one in home.rglob("*") if one.is_file())
+    assert b"marmalade" in kept
+    assert text.encode() not in kept
+
+
 # --- with shorter limits, in this process -----------------------------------------------------------
 
 
