@@ -337,9 +337,15 @@ async def _swallow(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body"})
 
 
+async def _dawdle(scope: Any, receive: Any, send: Any) -> None:
+    """Take a body only after the time in which a client must send it."""
+    await asyncio.sleep(4 * limits.BODY_SECONDS)
+    await _swallow(scope, receive, send)
+
+
 @contextmanager
-def _listening() -> Iterator[int]:
-    serving = make_server(_swallow, lifespan=False)
+def _listening(app: Any = _swallow) -> Iterator[int]:
+    serving = make_server(app, lifespan=False)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         thread = threading.Thread(target=lambda: asyncio.run(serving.serve(sockets=[listening])))
@@ -372,3 +378,12 @@ def test_a_connection_that_goes_quiet_is_closed(kind: str, monkeypatch: pytest.M
         while more := one.recv(1000):
             received += more
         assert received.count(b"HTTP/1.1 204") == (1 if "second" in kind else 0)
+
+
+def test_a_client_is_not_cut_off_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
+    body = b"x" * 50_000_000
+    with _listening(_dawdle) as port, socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+        one.sendall(f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+        one.sendall(body)
+        assert one.recv(12) == b"HTTP/1.1 204"

@@ -172,6 +172,8 @@ def test_metrics_count_requests_and_tell_no_contents(home: Path) -> None:
     assert lines['mnemos_requests_total{operation="",status="404"}'] == "1"
     assert float(lines['mnemos_request_seconds_total{operation="recall"}']) > 0
     assert int(lines["mnemos_database_bytes"]) > 0
+    assert int(lines["mnemos_messages"]) > 0
+    assert int(lines["mnemos_vectors"]) + int(lines["mnemos_passages_without_vectors"]) > 0
     assert lines["mnemos_requests_in_flight"] == "0"
     assert "Lisbon" not in text
     assert "default" not in text

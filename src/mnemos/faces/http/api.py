@@ -184,7 +184,7 @@ class Api:
         gauges = {
             "requests_in_flight": self._calls.in_flight,
             "event_streams": self._events.streams,
-            "database_bytes": self._spaces.count_bytes(),
+            **await asyncio.to_thread(self._spaces.measure),
         }
         return Reply(200, self._log.render(gauges), media="text/plain; version=0.0.4")
 

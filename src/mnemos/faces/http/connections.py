@@ -51,7 +51,14 @@ class Connection(H11Protocol):
 
     def _watch_for(self, seconds: float) -> None:
         self._stop_watching()
-        self._timer = self.loop.call_later(seconds, self.transport.close)
+        self._timer = self.loop.call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        if self.flow.read_paused:
+            # We are the slow side: the client can't send on before the body is taken.
+            self._watch_for(limits.BODY_SECONDS)
+        else:
+            self.transport.close()
 
     def _stop_watching(self) -> None:
         self._awaits_head = False

@@ -82,14 +82,23 @@ class Spaces:
     def home(self) -> Path:
         return self._own.settings.home
 
-    def count_bytes(self) -> int:
-        """Return the size of the database, in which all spaces are."""
+    def measure(self) -> dict[str, int]:
+        """Return the size of the database, in which all spaces are, and counts of the server's own space."""
         if self._own.home.is_server:
-            return self._own.storage.usage().file_bytes
-        try:
-            return self._own.database.stat().st_size
-        except OSError:
-            return 0
+            size = self._own.storage.usage().file_bytes
+        else:
+            try:
+                size = self._own.database.stat().st_size
+            except OSError:
+                return {"database_bytes": 0}
+        coverage = self._own.embedding.peek()
+        vectors, total = (0, 0) if coverage is None else (coverage.done, coverage.total)
+        return {
+            "database_bytes": size,
+            "messages": self._own.sessions.message_count(),
+            "vectors": vectors,
+            "passages_without_vectors": total - vectors,
+        }
 
     def watch(self) -> AbstractContextManager[Callable[[], object]]:
         """Return a function whose value changes with each commit, in any space; see ``Storage.watch``."""
