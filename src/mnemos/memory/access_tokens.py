@@ -104,6 +104,7 @@ class Doorkeeper:
         self._owner = load_owner_token(settings).encode()
         self._settings = settings
         self._clock = clock
+        self._list = settings.home / LIST
         self._signature: object = None
         self._tokens: dict[str, Token] = {}
 
@@ -115,7 +116,7 @@ class Doorkeeper:
         return None if known is None else known.grant
 
     def _load(self) -> dict[str, Token]:
-        found = files.signature(self._settings.home / LIST)
+        found = files.signature(self._list)
         if found is None or found != self._signature:
             try:
                 self._tokens = {token.id: token for token in list_tokens(self._settings)}

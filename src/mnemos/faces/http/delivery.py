@@ -14,20 +14,19 @@ from mnemos.faces.http.replies import Reply
 
 _PIECE_BYTES: Final = 256 * 1024
 _FOLLOW_SECONDS: Final = 0.1
+_ALWAYS: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 _Piece = TypeVar("_Piece")
 
 
 async def deliver(request: Request, reply: Reply) -> None:
-    headers = {
-        "content-type": reply.media,
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "x-request-id": request.entry.request_id,
-        **reply.headers,
-    }
+    raw = [
+        *_ALWAYS,
+        (b"content-type", reply.media.encode()),
+        (b"x-request-id", request.entry.request_id.encode()),
+        *((name.encode(), value.encode()) for name, value in reply.headers.items()),
+    ]
     if isinstance(reply.body, bytes):
-        headers["content-length"] = str(len(reply.body))
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        raw.append((b"content-length", b"%d" % len(reply.body)))
     await request.send({"type": "http.response.start", "status": reply.status, "headers": raw})
     if isinstance(reply.body, bytes):
         await request.send({"type": "http.response.body", "body": reply.body})
