@@ -79,6 +79,7 @@ def _soak(one: Served, words: list[str], seconds: float) -> dict[str, Any]:
     quarter = max(1, len(sizes) // 4)
     return {
         "requests": len(calls),
+        "samples_kb_and_handles": sizes,
         "errors": len(errors),
         "first_errors": errors[:5],
         "idle_status_ms": {"p50": median(idle), "p99": percentile(idle, 0.99)},
