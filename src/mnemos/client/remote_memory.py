@@ -11,7 +11,7 @@ import msgspec
 
 from mnemos.client.remote_part import Answer, RemotePart, Via, as_list, make_part
 from mnemos.client.wire import SECONDS, Address, Wire
-from mnemos.errors import Disabled, MnemosError, NotAllowed, ReadOnly, Refused
+from mnemos.errors import Disabled, InvalidInput, MnemosError, NotAllowed, ReadOnly, Refused
 from mnemos.facts.fact_inputs import make_own_session
 from mnemos.memory.access_tokens import read_owner_token
 from mnemos.memory.memory import SHOWN, Memory, ToolFormat
@@ -92,7 +92,7 @@ class _Remote(RemotePart):
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """Run an operation with arguments of a program."""
-        clean = replace_surrogates(arguments)
+        clean = _clean(name, arguments)
         operation = registry.read(name, clean, by_person=True)
         return self._run(name, clean, operation)
 
@@ -100,8 +100,8 @@ class _Remote(RemotePart):
         self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
     ) -> dict[str, Any]:
         """Run an operation by name; see ``Memory.call``."""
-        operation = registry.read_for(user_id, name, args or {})
-        given = replace_surrogates(args or {})
+        given = _clean(name, args or {})
+        operation = registry.read_for(user_id, name, given)
         if user_id is not None and "user_id" in _fields(name):
             given["user_id"] = user_id
         try:
@@ -113,7 +113,7 @@ class _Remote(RemotePart):
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Answer]:
         """Yield the lines that an operation writes, each an object."""
-        return self.wire.read_lines(name, replace_surrogates(arguments))
+        return self.wire.read_lines(name, _clean(name, arguments))
 
     def check(self) -> None:
         """Raise, and be closed, unless the server is there and accepts the token."""
@@ -213,6 +213,15 @@ class _Remote(RemotePart):
         if name in _ELSEWHERE:
             raise Refused(f"memory.{name} is on the server. Open the home of this memory to use it.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _clean(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as JSON can have them."""
+    try:
+        clean: dict[str, Any] = replace_surrogates(arguments)
+    except RecursionError:
+        raise InvalidInput(f"{name}: the arguments are nested too deep.") from None
+    return clean
 
 
 def _parts() -> Any:

@@ -366,9 +366,10 @@ def _try_call(call: Callable[..., Any], name: str, root: Path) -> Any:
         return type(exc), exc.code, str(exc).replace(str(root), "ROOT")
 
 
-# They name the program or the folder of the process that runs them, or what it wrote when it was idle.
+# They name the program or the folder of the process that runs them, what it wrote when it was idle, or how
+# fast it is.
 _OF_THE_PROCESS = frozenset(
-    {"recalls", "connect_found", "import_found", "providers_status", "connect_claude_code"}
+    {"recalls", "evaluate", "connect_found", "import_found", "providers_status", "connect_claude_code"}
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -28,8 +29,10 @@ from mnemos.errors import (
     NotAllowed,
     NotFound,
     ReadOnly,
+    Refused,
     StorageError,
     TimedOut,
+    TooLarge,
     Unavailable,
 )
 
@@ -333,6 +336,58 @@ def test_a_disabled_server_answers_as_a_disabled_memory(tmp_path: Path) -> None:
         assert memory.call("remember", {"text": "x is y"})["disabled"] is True
         with pytest.raises(Disabled):
             memory.remember("x is y")
+
+
+def test_values_that_json_does_not_have_are_refused_before_anything_is_sent(server: Server) -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    with mnemos.open(url_of(server), token=server.token) as memory:
+        for value in (float("nan"), b"x", {1}, deep, object()):
+            with pytest.raises(InvalidInput):
+                memory.sessions.append_message("s", "user", "x", metadata={"value": value})
+        with pytest.raises(InvalidInput):
+            memory.call("sessions_append", {"session_id": "s", "messages": [{"role": "user", "x": deep}]})
+        assert memory.sessions.message_count() == 0
+
+
+def test_text_comes_back_as_it_was_sent(server: Server) -> None:
+    texts = [
+        "a\0b",
+        "\u202eright to left",
+        "中文 🎉 e\u0301",
+        "line\r\n\ttab",
+        "\u2028",
+        "<script>",
+        "\\n",
+        "x" * 2_000_000,
+    ]
+    with mnemos.open(url_of(server), token=server.token) as memory:
+        memory.sessions.create_session("ü/ñ 中:文?#&%00", "test")
+        memory.sessions.append_messages(
+            "ü/ñ 中:文?#&%00", [{"role": "user", "content": text} for text in texts]
+        )
+        assert [one["content"] for one in memory.sessions.get_messages("ü/ñ 中:文?#&%00")] == texts
+        with pytest.raises(TooLarge):
+            memory.sessions.append_message("s", "user", "x" * 17_000_000)
+        memory.forget("session:ü/ñ 中:文?#&%00")
+
+
+def test_an_async_memory_of_a_server_has_parts_iterators_and_calls(server: Server) -> None:
+    async def main() -> None:
+        async with mnemos.aopen(url_of(server), token=server.token) as memory:
+            await memory.sessions.ensure_session("async", "test")
+            stored = await memory.sessions.append_message("async", "user", "The van is inspected in March")
+            answer = await memory.recall("when is the van inspected?", session_ids=["async"])
+            assert answer.hits[0].ref == stored
+            assert "async" in [one["id"] async for one in memory.sessions.export_all("test")]
+            assert (await memory.call("sessions_show", {"session": "async"}))["messages"][0]["id"] == stored
+            with pytest.raises(Refused):
+                async for _ in memory.doctor():
+                    pass
+            await memory.forget("session:async")
+
+    asyncio.run(main())
 
 
 # --- threads, processes, faults ----------------------------------------------------------------
