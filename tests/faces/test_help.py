@@ -31,7 +31,7 @@ UNLISTED = {
     *("entries query", "entries do", "workspace query"),
 }
 # They need a process of their own.
-PROGRAMS = ("hook", "mcp", "serve", "ui")
+PROGRAMS = ("hook", "mcp", "serve", "ui", "postgres")
 
 
 def walk(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

@@ -12,7 +12,7 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli import config, tokens
+from mnemos.faces.cli import config, postgres, tokens
 from mnemos.faces.cli.bench.command import recall as measure_recall
 from mnemos.faces.cli.commands import Chosen, common_options, operation_command
 from mnemos.faces.cli.help_screens import (
@@ -225,6 +225,7 @@ def hook(chosen: Chosen, event: str) -> None:
 
 for name, commands in {
     "config": config.COMMANDS,
+    "postgres": postgres.COMMANDS,
     "tokens": tokens.COMMANDS,
     "bench": (measure_recall,),
 }.items():
@@ -234,6 +235,7 @@ for name, commands in {
     cli.add_command(group)
 cli.add_command(hook)
 cli.add_command(mcp)
+cli.add_command(postgres.migrate)
 cli.add_command(serve)
 cli.add_command(sql)
 cli.add_command(ui)

@@ -263,6 +263,12 @@ SCREENS = {
         "tokens create editor --scope write --days 90",
         "The owner's token is in the file token in the home. `mnemos serve` starts the server.",
     ),
+    "postgres": Screen(
+        "The tables of a memory on a PostgreSQL server.",
+        {"Commands": {"init": "Make or migrate the tables, and let a role use them"}},
+        "postgres init --role agent",
+        "The server is named by MNEMOS_DATABASE or the setting database.",
+    ),
     "providers": Screen(
         "Memory providers besides the built-in one.",
         {
@@ -288,6 +294,8 @@ SCREENS = {
                 "explain": "Show who stated something, when, and what replaced it",
                 "changes": "List what was stored and changed since a cursor",
                 "providers": "Set up a memory provider besides the built-in one",
+                "migrate": "Copy the memory to a PostgreSQL server, or back to a folder",
+                "postgres": "Make the tables of a memory on a PostgreSQL server",
                 "evaluate": "Compare the backends that can store entries",
                 "bench": "Measure how well and how fast recall finds things",
                 "completion": "Print a shell completion script",

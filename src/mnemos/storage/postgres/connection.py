@@ -160,7 +160,7 @@ def is_worth_repeating(exc: psycopg.Error) -> bool:
 def translate_error(exc: psycopg.Error, location: str) -> errors.MnemosError:
     """Return our error for the driver's; the caller raises it ``from`` the original."""
     state = exc.sqlstate or ""
-    reason = (exc.diag.message_primary or str(exc).strip() or type(exc).__name__).splitlines()[-1]
+    reason = (exc.diag.message_primary or str(exc).strip() or type(exc).__name__).splitlines()[0]
     for beginning, make, advice in _TRANSLATIONS:
         if state.startswith(beginning):
             return make(f"{location}: {reason}. {advice}")

@@ -304,6 +304,11 @@ class PostgresStorage:
     def transaction_of(tx: Reads | Writes) -> PostgresTransaction:
         return _handle(tx).tx
 
+    def grant(self, role: str) -> None:
+        """Let a role read and write all tables, without owning them. Raises PermissionDenied, NotFound."""
+        self._check_usable()
+        self._maintain(lambda connection: schema.grant(connection, self._target, role))
+
     @contextmanager
     def watch(self) -> Iterator[Callable[[], object]]:
         self._check_usable()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
+from psycopg import sql
 
 from mnemos.errors import NotADatabase, NotFound, SchemaChanged, SchemaTooNew
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
@@ -16,17 +17,21 @@ from mnemos.text.words import RULE_VERSION
 
 _MIGRATIONS = sorted((FOLDER / "migrations").glob("[0-9]*.sql"))
 VERSION = len(_MIGRATIONS)
+_GRANTS: tuple[LiteralString, ...] = (
+    "GRANT USAGE ON SCHEMA {schema} TO {role}",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
+)
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
 
 def migrate(connection: Connection, target: Target) -> None:
     """Make or migrate the tables, in one transaction; a newer schema is refused."""
-    sql: Any = load("schema", target.schema)
+    queries: Any = load("schema", target.schema)
     if version_of(connection, target) == VERSION:
         return
     with connection.transaction():
         tx = PostgresTransaction(connection, NOWHERE)
-        tx.value(sql.lock, (target.schema,))
+        tx.value(queries.lock, (target.schema,))
         # Another process may have done it meanwhile.
         version = version_of(connection, target)
         if version == VERSION:
@@ -37,25 +42,36 @@ def migrate(connection: Connection, target: Target) -> None:
         for number in range(version, VERSION):
             text = _COMMENT.sub("", _MIGRATIONS[number].read_text(encoding="utf-8"))
             connection.execute(make_statement(text, target.schema).encoded)
-        tx.change(sql.set_property, ("schema", str(VERSION)))
-        _set_versions(tx, sql)
+        tx.change(queries.set_property, ("schema", str(VERSION)))
+        _set_versions(tx, queries)
 
 
-def _set_versions(tx: PostgresTransaction, sql: Any) -> None:
+def _set_versions(tx: PostgresTransaction, queries: Any) -> None:
     """Let the next write of every space notice the migration; waits for those that are writing."""
-    for (number,) in tx.rows(sql.every_space):
-        tx.value(sql.set_space, (str(number),))
-        tx.change(sql.set_version, (VERSION, number))
+    for (number,) in tx.rows(queries.every_space):
+        tx.value(queries.set_space, (str(number),))
+        tx.change(queries.set_version, (VERSION, number))
+
+
+def grant(connection: Connection, target: Target, role: str) -> None:
+    """Let a role use the tables; an unknown one raises NotFound."""
+    name, schema = sql.Identifier(role), sql.Identifier(target.schema)
+    try:
+        with connection.transaction():
+            for text in _GRANTS:
+                connection.execute(sql.SQL(text).format(role=name, schema=schema))
+    except psycopg.errors.UndefinedObject as exc:
+        raise NotFound(f"The server has no role {role!r}. Create it first: CREATE ROLE … LOGIN.") from exc
 
 
 def version_of(connection: Connection, target: Target) -> int:
     """Return the version of the tables; 0 if there are none. Raises SchemaTooNew."""
-    sql: Any = load("schema", target.schema)
+    queries: Any = load("schema", target.schema)
     tx = PostgresTransaction(connection, NOWHERE)
-    if not tx.value(sql.is_there, (f'"{target.schema}".properties',)):
+    if not tx.value(queries.is_there, (f'"{target.schema}".properties',)):
         return 0
     try:
-        value = tx.value(sql.version)
+        value = tx.value(queries.version)
     except psycopg.errors.UndefinedColumn as exc:
         raise NotADatabase(
             f"The schema {target.schema} of {target.location} belongs to another program."
@@ -84,17 +100,17 @@ def check_readable(connection: Connection, target: Target) -> None:
 
 def find_space(connection: Connection, target: Target, name: str) -> int | None:
     """Return the number of a space; None if nothing was ever written in it."""
-    sql: Any = load("schema", target.schema)
-    number: int | None = PostgresTransaction(connection, NOWHERE).value(sql.get_space, (name,))
+    queries: Any = load("schema", target.schema)
+    number: int | None = PostgresTransaction(connection, NOWHERE).value(queries.get_space, (name,))
     return number
 
 
 def epoch_of(connection: Connection, target: Target, number: int) -> int:
-    sql: Any = load("schema", target.schema)
+    queries: Any = load("schema", target.schema)
     with connection.transaction():
         tx = PostgresTransaction(connection, space_of(number))
-        tx.value(sql.set_space, (str(number),))
-        return int(tx.value(sql.epoch))
+        tx.value(queries.set_space, (str(number),))
+        return int(tx.value(queries.epoch))
 
 
 def enter_space(connection: Connection, target: Target, name: str) -> int:
@@ -102,19 +118,19 @@ def enter_space(connection: Connection, target: Target, name: str) -> int:
     found = find_space(connection, target, name)
     if found is not None:
         return found
-    sql: Any = load("schema", target.schema)
+    queries: Any = load("schema", target.schema)
     with connection.transaction():
         tx = PostgresTransaction(connection, NOWHERE)
-        tx.value(sql.lock, (target.schema,))
-        number: int | None = tx.value(sql.get_space, (name,))
+        tx.value(queries.lock, (target.schema,))
+        number: int | None = tx.value(queries.get_space, (name,))
         if number is None:
-            number = int(tx.value(sql.add_space, (name,)))
-            add_state(tx, sql, number)
+            number = int(tx.value(queries.add_space, (name,)))
+            add_state(tx, queries, number)
     return number
 
 
-def add_state(tx: PostgresTransaction, sql: Any, number: int) -> None:
+def add_state(tx: PostgresTransaction, queries: Any, number: int) -> None:
     space = space_of(number)
-    tx.value(sql.set_space, (str(number),))
+    tx.value(queries.set_space, (str(number),))
     epoch = random.getrandbits(62)
-    tx.change(sql.add_state, (number, VERSION, epoch, RULE_VERSION, space.first, space.first_passage))
+    tx.change(queries.add_state, (number, VERSION, epoch, RULE_VERSION, space.first, space.first_passage))

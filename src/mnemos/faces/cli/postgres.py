@@ -1,0 +1,62 @@
+"""``mnemos migrate`` and ``mnemos postgres``: a memory on a PostgreSQL server.
+
+These are commands and not operations: they reach every space.
+"""
+
+from __future__ import annotations
+
+import click
+from msgspec.structs import asdict
+
+from mnemos.errors import InvalidInput
+from mnemos.faces.cli.commands import Chosen, common_options
+from mnemos.faces.cli.help_screens import HelpedCommand
+from mnemos.faces.cli.output import in_json, plain
+from mnemos.settings import Settings
+
+
+@click.command(
+    cls=HelpedCommand,
+    params=[option for option in common_options() if option.name in ("home", "json")],
+    example="migrate --to copy-on-disk",
+)
+@click.option(
+    "--to", "target", required=True, metavar="URL", help="URL of a PostgreSQL database, or a folder."
+)
+@click.pass_obj
+def migrate(chosen: Chosen, target: str) -> None:
+    """Copy every space of a memory to a PostgreSQL server, or from one to a folder, and compare them.
+
+    The source is only read. Repeat the command if it was interrupted: it goes on with what is missing.
+    """
+    # The archive and all parts: only for this command.
+    from mnemos.memory import migration
+
+    done = migration.migrate(Settings.load(chosen.home), target)
+    if chosen.json:
+        click.echo(in_json({"spaces": [asdict(one) for one in done]}))
+        return
+    for one in done:
+        counts = f"{one.sessions:,} sessions, {one.messages:,} messages, {one.facts:,} facts"
+        click.echo(plain(f"{one.space}: {counts}, all the same"))
+    click.echo(plain("To use it, set `database` in config.toml or MNEMOS_DATABASE. The source is unchanged."))
+
+
+@click.command(
+    cls=HelpedCommand,
+    params=[option for option in common_options() if option.name == "home"],
+    example="postgres init --role agent",
+)
+@click.option("--role", help="A role of the server that may use the tables from now on, without owning them.")
+@click.pass_obj
+def init(chosen: Chosen, role: str | None) -> None:
+    """Make or migrate the tables on the server in MNEMOS_DATABASE, and give a role the right to use them."""
+    from mnemos.memory import migration
+
+    settings = Settings.load(chosen.home)
+    if not settings.database:
+        raise InvalidInput("There is no server to set up. Set MNEMOS_DATABASE=postgresql://… first.")
+    click.echo(plain(migration.set_up_server(settings, role)))
+
+
+COMMANDS = (init,)
