@@ -1,7 +1,7 @@
 """A memory on a server gives what a memory of this machine gives, call by call.
 
-Two copies of one home get the same calls: one in this process, one over HTTP. That commands give the same is
-in ``test_same_result``, and so for MCP in ``mcp/test_calls``.
+Copies of one home get the same calls: one in this process, one over HTTP, and operations one over MCP. That
+commands give the same is in ``test_same_result``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 import mnemos
 from mnemos.client import remote_memory, remote_parts, remote_sessions
 from mnemos.client.remote_part import Via
+from mnemos.client.wire import make_error
 from mnemos.entries.backend import MemoryBackend
 from mnemos.entries.entry_store import Entries
 from mnemos.errors import MnemosError, Refused
@@ -33,6 +35,7 @@ from mnemos.workspace.workspace import Workspace
 
 from ..calls import CALLS, arguments
 from ..http.servers import serving
+from ..mcp.wire import Wire as Pipe
 from ..test_same_result import comparable
 
 ORIGINALS: dict[str, type] = {
@@ -61,7 +64,7 @@ _OWN = frozenset(
     "opened_at touched_at closed_at timestamp elapsed_ms coverage file_bytes log_bytes free_bytes bytes "
     "tables pending dates".split()
 )
-_SESSION = re.compile("memory-[0-9a-f]{16}")
+_SESSION = re.compile("mcp-[0-9a-f]{32}")
 
 
 class Pair:
@@ -97,8 +100,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(below) for key, below in value.items() if key not in _OWN}
     if isinstance(value, list | tuple | Iterator):
         return [_plain(below) for below in value]
-    # A memory is a session of its own, where a call names none.
-    return "memory" if isinstance(value, str) and _SESSION.fullmatch(value) else value
+    # A connection to MCP is a session of its own, where a call names none.
+    return None if isinstance(value, str) and _SESSION.fullmatch(value) else value
 
 
 @pytest.fixture(scope="module")
@@ -374,22 +377,32 @@ _OF_THE_PROCESS = frozenset(
 
 
 def test_every_operation_gives_the_same_result_or_error(filled: Path, tmp_path: Path) -> None:
-    """The whole registry in one order on two copies: later calls see what earlier ones changed."""
-    for side in ("here", "there"):
+    """The whole registry in one order on three copies: later calls see what earlier ones changed."""
+    for side in ("here", "there", "mcp"):
         shutil.copytree(filled, tmp_path / side)
     order = sorted(CALLS, key=lambda name: (not registry.find(name).traits.read_only, name == "restore"))
     with (
         serving(tmp_path / "there" / "home") as server,
         mnemos.open(tmp_path / "here" / "home") as here,
         mnemos.open(f"http://127.0.0.1:{server.port}", token=server.token) as there,
+        Pipe(tmp_path / "mcp" / "home", "--tools", "all") as pipe,
     ):
         for name in order:
             expected = _try_call(here.call, name, tmp_path / "here")
             found = _try_call(there.call, name, tmp_path / "there")
+            tool = _try_call(partial(_call_tool, pipe), name, tmp_path / "mcp")
             if name not in _OF_THE_PROCESS:
                 assert found == expected, name
+                assert tool == expected, name
             else:
-                assert type(found) is type(expected), name
+                assert type(found) is type(tool) is type(expected), name
+
+
+def _call_tool(pipe: Pipe, name: str, args: dict[str, Any]) -> dict[str, Any]:
+    answer = pipe.call(name, args)["structuredContent"]
+    if set(answer) == {"error"}:
+        raise make_error(0, answer["error"]["code"], answer["error"]["message"])
+    return answer
 
 
 def test_calls_for_a_user_and_arguments_of_models_are_checked_as_here(pair: Pair) -> None:
