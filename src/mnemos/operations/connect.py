@@ -24,6 +24,7 @@ from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.client_connection import Request
 from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
+from mnemos.integrations.watch.recording import describe_recording
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, Operation, Question, Result, Traits, check_confirmed, confirmation
 
@@ -232,7 +233,10 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
                 "space": request.space,
                 "connected": connection.is_connected(request, here),
                 "backups": connection.find_backups(request, done.changes) if not self.undo else [],
-                "remarks": [*done.remarks, *([] if self.undo else check_sdk())],
+                "remarks": [
+                    *done.remarks,
+                    *([] if self.undo else [*check_sdk(), self.describe_recording(memory)]),
+                ],
                 "afterwards": self.next_step(),
                 "undo_command": shlex.join(words),
                 "command": done.command_line(request),
@@ -253,6 +257,10 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
 
     def next_step(self) -> str:
         return CLIENTS[self.client].afterwards
+
+    def describe_recording(self, memory: Memory) -> str:
+        hooks = not getattr(self, "no_hooks", False)
+        return describe_recording(memory, self.client, hooks=hooks)
 
 
 class ConnectClaudeCode(_ConnectClient, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli import config, postgres, tokens
+from mnemos.faces.cli import config, postgres, tokens, watch
 from mnemos.faces.cli.bench.command import recall as measure_recall
 from mnemos.faces.cli.commands import Chosen, common_options, operation_command
 from mnemos.faces.cli.help_screens import (
@@ -35,6 +35,7 @@ _ALONE = {
     "config": "show",
     "connect": "found",
     "import": "found",
+    "watch": "run",
 }
 
 _COMPLETION = "_MNEMOS_COMPLETE"
@@ -227,6 +228,7 @@ for name, commands in {
     "config": config.COMMANDS,
     "postgres": postgres.COMMANDS,
     "tokens": tokens.COMMANDS,
+    "watch": watch.COMMANDS,
     "bench": (measure_recall,),
 }.items():
     group = _make_group(name)

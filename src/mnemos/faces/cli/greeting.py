@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ import click
 from mnemos import __version__
 from mnemos.faces.cli.output import in_json, plain
 from mnemos.recall.embedding import describe_search
+from mnemos.transfer import agent_places
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.commands import Chosen
@@ -25,8 +28,32 @@ _NEXT_STEPS = {
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
+_UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
 # A question embeds that many messages by itself.
 _FEW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """An agent program: how it is recorded, if it is, and when it was last seen."""
+
+    program: str
+    title: str
+    how: str
+    last_seen: float | None
+
+    def as_text(self) -> str:
+        how = {
+            "hooks": "recorded by hooks",
+            "plug-in": "recorded by the plug-in",
+            "watch": "recorded by the watch",
+        }
+        seen = (
+            f", last seen {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))}"
+            if self.last_seen
+            else ""
+        )
+        return f"agent   {self.title}: {how.get(self.how, 'not recorded')}{seen}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +68,7 @@ class Greeting:
     facts: int
     search: str
     next: dict[str, str]
+    agents: list[AgentInfo]
 
     def as_text(self) -> str:
         holds = f"{self.sessions:,} sessions, {self.messages:,} messages, {self.facts:,} facts"
@@ -52,6 +80,8 @@ class Greeting:
                 f"space   {self.space}",
                 f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}",
                 *([f"search  {self.search}"] if self.search else []),
+                *(agent.as_text() for agent in self.agents),
+                *([_UNRECORDED] if any(not agent.how for agent in self.agents) else []),
                 "",
                 "Next:",
                 *steps,
@@ -71,12 +101,30 @@ def greet(chosen: Chosen) -> None:
 def _greeting(memory: Memory) -> Greeting:
     home, space = memory.home.location, memory.settings.space
     if not memory.home.exists:
-        return Greeting(__version__, home, space, 0, 0, 0, "", _FIRST_STEPS)
+        return Greeting(__version__, home, space, 0, 0, 0, "", _FIRST_STEPS, list_agents(memory))
     sessions = memory.sessions.session_count(archived=None)
     messages, facts = memory.sessions.message_count(), memory.facts.count()
     return Greeting(
-        __version__, home, space, sessions, messages, facts, _describe_search(memory), _NEXT_STEPS
+        __version__,
+        home,
+        space,
+        sessions,
+        messages,
+        facts,
+        _describe_search(memory),
+        _NEXT_STEPS,
+        list_agents(memory),
     )
+
+
+def list_agents(memory: Memory) -> list[AgentInfo]:
+    """Return the agent programs of this machine, and how each is recorded."""
+    # Readers and settings of programs: only for a person who looks.
+    from mnemos.integrations.watch.recording import list_recordings
+    from mnemos.transfer.import_formats import load_reader
+
+    titles = {kind: load_reader(kind).title for kind in agent_places.KINDS}
+    return [AgentInfo(**asdict(one)) for one in list_recordings(memory, os.environ, titles)]
 
 
 def _describe_search(memory: Memory) -> str:

@@ -50,6 +50,7 @@ SCREENS = {
             "Import and export": {
                 "import": "Import conversations from Claude Code, Codex, ChatGPT and others",
                 "connect": "Let Claude Code, Cursor, Codex and others use this memory",
+                "watch": "Record agent programs as they write, in the background",
                 "export": "Export everything, or only sessions, facts or rows",
                 "backup": "Write a verified copy of the database to a file",
                 "restore": "Replace the database by a backup",
@@ -250,6 +251,18 @@ SCREENS = {
         },
         "config set audit_days 90",
         "An option wins over the environment, which wins over config.toml in the home.",
+    ),
+    "watch": Screen(
+        "Record what agent programs write: import their files as they grow. Alone, it runs until Ctrl-C.",
+        {
+            "Commands": {
+                "run": "Watch until Ctrl-C; a program alone: `mnemos watch run codex`",
+                "status": "Show whether it is running, and what is recorded",
+                "install": "Start it now and at every login (systemd or launchd)",
+                "uninstall": "Stop it, and do not start it any more",
+            },
+        },
+        "watch status",
     ),
     "tokens": Screen(
         "Tokens for programs that use the memory over HTTP, each for one space.",

@@ -191,6 +191,11 @@ def is_connected(request: Request, machine: Machine) -> bool:
     return _has_all(_targets(request, machine)[0])
 
 
+def has_hooks(request: Request, machine: Machine) -> bool:
+    """True if the client runs our hooks."""
+    return all(_has_all(target) for target in _targets(request, machine)[1:])
+
+
 def find_backups(request: Request, changes: tuple[Change, ...]) -> list[str]:
     """Return the paths of the copies of original files."""
     records = _records(request)

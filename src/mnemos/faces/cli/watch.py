@@ -1,0 +1,129 @@
+"""``mnemos watch``: record what agent programs write, by reading their files as they grow."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.faces.cli.commands import Chosen, common_options
+from mnemos.faces.cli.help_screens import HelpedCommand
+from mnemos.faces.cli.output import in_json, plain
+from mnemos.integrations.watch import poller
+from mnemos.integrations.watch.watch_lock import RunningWatch, find_running, take_lock
+from mnemos.settings import Settings
+from mnemos.transfer import agent_places
+
+if TYPE_CHECKING:
+    from mnemos.integrations.clients.machine import Machine
+    from mnemos.integrations.watch.service import Service
+
+_PROGRAMS = click.Choice(agent_places.KINDS)
+
+
+@click.command(
+    cls=HelpedCommand,
+    params=common_options(),
+    arguments=[("PROGRAM", "Watch only these; default: all that are known")],
+    example="watch run codex gemini",
+)
+@click.argument("programs", type=_PROGRAMS, nargs=-1, metavar="[PROGRAM]...")
+@click.pass_obj
+def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
+    """Import what agent programs write, as they write it, until Ctrl-C.
+
+    Begins with what they wrote before. One process per home; it may be killed at any moment.
+    """
+    settings = Settings.load(chosen.home, space=chosen.space)
+    if settings.disabled:
+        raise InvalidInput("Memory is disabled (MNEMOS_DISABLED): nothing would be recorded.")
+    kinds = programs or agent_places.KINDS
+    places = [(kind, str(path)) for kind in kinds for path in agent_places.default_places(kind, settings)]
+    watch = RunningWatch(os.getpid(), time.time(), settings.space, tuple(kinds))
+    # Held until the process ends, also as the poller.
+    take_lock(settings.home, watch)
+    module = "mnemos.integrations.watch"
+    command = [sys.executable, "-P", "-m", f"{module}.importer", str(settings.home), settings.space]
+    click.echo(f"Watching {len(kinds)} programs; press Ctrl-C to stop.", err=True)
+    task = json.dumps({"places": places, "command": command})
+    # The poller takes the place of this process, which has loaded more than it needs.
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", poller.__name__, task])  # noqa: S606 - ourselves
+
+
+@click.command(cls=HelpedCommand, params=common_options(), example="watch status")
+@click.pass_obj
+def status(chosen: Chosen) -> None:
+    """Show whether the watch is running, and what is recorded."""
+    # It opens the memory: not for the other commands.
+    from mnemos.faces.cli.greeting import list_agents
+
+    settings = Settings.load(chosen.home, space=chosen.space)
+    running = find_running(settings.home)
+    service, _ = _plan(settings)
+    with chosen.memory() as memory:
+        agents = list_agents(memory)
+    if chosen.json:
+        click.echo(
+            in_json(
+                {
+                    "running": None if running is None else asdict(running),
+                    "installed": service.is_installed(),
+                    "agents": [asdict(one) for one in agents],
+                }
+            )
+        )
+        return
+    since = "" if running is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(running.since))
+    state = f"running since {since} (process {running.pid})" if running else "not running"
+    at_login = (
+        "started at login" if service.is_installed() else "not started at login: `mnemos watch install`"
+    )
+    lines = [f"watch   {state}", f"service {at_login}", *(one.as_text() for one in agents)]
+    click.echo(plain("\n".join(lines)))
+
+
+@click.command(cls=HelpedCommand, params=common_options(), example="watch install --print")
+@click.option("--print", "only_show", is_flag=True, help="Only show what would be written.")
+@click.pass_obj
+def install(chosen: Chosen, only_show: bool) -> None:  # noqa: FBT001
+    """Start the watch now and at every login: a systemd user unit or a launchd agent."""
+    service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
+    if only_show:
+        click.echo(plain(f"{service.path}\n\n{service.content.decode()}"))
+        return
+    problems = service.install(machine)
+    click.echo(plain("\n".join([f"Wrote {machine.shorten(service.path)}.", *problems])))
+    if problems:
+        raise SystemExit(1)
+    click.echo("The watch is running. `mnemos watch uninstall` stops it.")
+
+
+@click.command(cls=HelpedCommand, params=common_options(), example="watch uninstall")
+@click.pass_obj
+def uninstall(chosen: Chosen) -> None:
+    """Stop the watch and do not start it at login any more. The memory is kept."""
+    service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
+    if not service.is_installed():
+        raise NotFound(f"{service.path} does not exist: the watch is not installed.")
+    problems = service.uninstall(machine)
+    click.echo(plain("\n".join([f"Deleted {machine.shorten(service.path)}.", *problems])))
+
+
+def _plan(settings: Settings) -> tuple[Service, Machine]:
+    # Not for the watch itself.
+    from mnemos.integrations.clients.machine import Machine, build_launch, find_own_program
+    from mnemos.integrations.watch.service import plan_service
+
+    here = Machine.of(os.environ, sys.platform)
+    program = find_own_program(sys.argv, sys.executable, sys.platform)
+    return plan_service(here, build_launch(here, program, settings.home, settings.space)), here
+
+
+COMMANDS = (run, status, install, uninstall)

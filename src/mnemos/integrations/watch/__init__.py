@@ -1,0 +1,1 @@
+"""The watch: a small process that notices when agent programs write, and imports what is new."""

@@ -1,0 +1,51 @@
+"""The process that imports for the watch: reads the names of programs, one per line, and imports each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+from mnemos.errors import MnemosError
+from mnemos.integrations.claude_code import hook_log
+from mnemos.memory import Memory
+from mnemos.settings import Settings
+from mnemos.transfer import agent_places, import_formats
+
+
+def import_named(settings: Settings, lines: Iterable[str]) -> int:
+    """Import each program that is named until the lines end. Returns 1 if something has to be done again."""
+    left: set[str] = set()
+    with Memory(settings) as memory:
+        for line in lines:
+            kind = line.strip()
+            if kind in agent_places.KINDS:
+                left = {one for one in left | {kind} if not import_program(memory, one)}
+        left = {one for one in left if not import_program(memory, one)}
+    return 1 if left else 0
+
+
+def import_program(memory: Memory, kind: str) -> bool:
+    """Import what is new of a program. Returns False if that has to be tried again."""
+    there = [path for path in agent_places.default_places(kind, memory.settings) if path.exists()]
+    if not there or memory.settings.disabled:
+        return True
+    try:
+        report = memory.imports.import_files(import_formats.load_at(kind, there), there[0], undoable=False)
+    except MnemosError as exc:
+        hook_log.note(memory.settings.home, f"watch {kind}", exc)
+        return False
+    if report.problems:
+        # The file is named by `mnemos import`, which also says why.
+        hook_log.note(memory.settings.home, f"watch {kind}", f"{len(report.problems)} could not be read")
+    return True
+
+
+def main() -> None:
+    home, space = sys.argv[1:3]
+    with suppress(KeyboardInterrupt):
+        sys.exit(import_named(Settings.load(home, space=space), sys.stdin))
+
+
+if __name__ == "__main__":
+    main()

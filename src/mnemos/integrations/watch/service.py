@@ -1,0 +1,111 @@
+"""The watch as a service of the user, started at login: a systemd unit or a launchd agent."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shlex
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from mnemos.errors import Unavailable
+from mnemos.files import replace
+from mnemos.integrations.clients.machine import Launch, Machine
+
+_NAME: Final = "mnemos-watch"
+_LABEL: Final = "dev.mnemos.watch"
+
+_UNIT: Final = """[Unit]
+Description=Mnemos: record what agent programs write
+
+[Service]
+ExecStart={command}
+Restart=on-failure
+RestartSec=30
+Nice=10
+
+[Install]
+WantedBy=default.target
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A file that makes the system start the watch, and the commands that apply it."""
+
+    path: Path
+    content: bytes
+    start: tuple[tuple[str, ...], ...]
+    stop: tuple[tuple[str, ...], ...]
+
+    def is_installed(self) -> bool:
+        return self.path.is_file()
+
+    def install(self, machine: Machine) -> list[str]:
+        """Write the file and start the service. Returns the commands that failed, with the reason."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        replace(self.path, self.content)
+        return _run_all(machine, self.start)
+
+    def uninstall(self, machine: Machine) -> list[str]:
+        """Stop the service and delete its file."""
+        problems = _run_all(machine, self.stop)
+        self.path.unlink(missing_ok=True)
+        return problems
+
+
+def plan_service(machine: Machine, launch: Launch) -> Service:
+    """Return the service for a memory. Raises Unavailable on a system without user services."""
+    command = [*launch.program, "watch", *launch.options]
+    # One service for each memory.
+    suffix = f"-{blake2b(repr(launch.options).encode(), digest_size=4).hexdigest()}" if launch.options else ""
+    if machine.platform == "darwin":
+        return _plan_launchd(machine, command, f"{_LABEL}{suffix}")
+    if machine.platform.startswith("linux"):
+        return _plan_systemd(machine, command, f"{_NAME}{suffix}.service")
+    raise Unavailable(
+        "This system has neither systemd nor launchd. Let it start `mnemos watch` when you log in."
+    )
+
+
+def _plan_systemd(machine: Machine, command: list[str], unit: str) -> Service:
+    folder = machine.app_folder("systemd") / "user"
+    # A percent sign begins a specifier of systemd.
+    line = shlex.join(command).replace("%", "%%")
+    manage = ("systemctl", "--user")
+    return Service(
+        folder / unit,
+        _UNIT.format(command=line).encode(),
+        ((*manage, "daemon-reload"), (*manage, "enable", "--now", unit), (*manage, "restart", unit)),
+        ((*manage, "disable", "--now", unit),),
+    )
+
+
+def _plan_launchd(machine: Machine, command: list[str], label: str) -> Service:
+    path = machine.home / "Library" / "LaunchAgents" / f"{label}.plist"
+    agent = {
+        "Label": label,
+        "ProgramArguments": command,
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+    }
+    domain = f"gui/{os.getuid()}"
+    return Service(
+        path,
+        plistlib.dumps(agent),
+        (("launchctl", "bootstrap", domain, str(path)),),
+        (("launchctl", "bootout", f"{domain}/{label}"),),
+    )
+
+
+def _run_all(machine: Machine, commands: tuple[tuple[str, ...], ...]) -> list[str]:
+    """Run commands until one fails. Returns it and those after it, to be run by a person."""
+    for number, (program, *arguments) in enumerate(commands):
+        problem = machine.run(program, arguments)
+        if problem:
+            left = [shlex.join(command) for command in commands[number:]]
+            return [f"`{left[0]}` failed: {problem}", *(f"`{command}` was not run." for command in left[1:])]
+    return []
