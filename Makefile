@@ -8,7 +8,8 @@ STAMP := $(VENV)/.installed
 HOSTS := .venv-hosts
 HERMES := hermes-agent==0.19.0
 HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/hosts
-CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
+CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @google/gemini-cli@0.61.0 \
+	@qwen-code/qwen-code@0.15.10 opencode-ai@1.18.33
 # The page in a browser is tested with Debian's Chromium, in an environment of its own; axe-core is for tests only.
 WEB := .venv-web
 PLAYWRIGHT := playwright==1.65.0
@@ -88,7 +89,7 @@ $(HOSTS)/.clients: Makefile
 .PHONY: run-clients
 run-clients:
 	MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) \
-		tests/hosts/test_claude_code.py tests/hosts/test_codex.py
+		tests/hosts/test_claude_code.py tests/hosts/test_codex.py tests/hosts/test_agents.py
 
 test-web: setup
 	@if $(MAKE) --no-print-directory $(WEB)/.installed; then \

@@ -18,7 +18,8 @@ _WORKTREE = re.compile(r"gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/]")
 def find_project(folder: str | os.PathLike[str] | None) -> str | None:
     """Return the root of the repository that a folder is in, or else the folder.
 
-    A worktree belongs to its repository. A folder that does not exist on this machine is its own root. The
+    A worktree belongs to its repository, and a link to a folder is that folder, so that all programs which
+    work in a repository are in one project. A folder that does not exist on this machine is its own root. The
     home folder and the root of the file system are not projects, and None is returned for them.
     """
     text = "" if folder is None else os.fspath(folder)
@@ -31,7 +32,7 @@ def _find(text: str) -> str | None:
     if not path.is_absolute():
         # A path of another system, such as C:\work\web, or one that cannot be looked up.
         return text if _SEPARATORS.search(text) else None
-    path = Path(os.path.normpath(path))
+    path = Path(os.path.realpath(path))
     inside = [one for one in (path, *path.parents) if one != one.parent and str(one) != home]
     if path not in inside:
         return None
@@ -47,7 +48,7 @@ def _expand(text: str) -> Path:
 
 def _home() -> str:
     try:
-        return str(Path.home())
+        return os.path.realpath(Path.home())
     except RuntimeError:
         return ""
 
@@ -59,7 +60,8 @@ def _repository_at(folder: Path) -> str | None:
         if git.is_file():
             with open_regular(git) as file:
                 worktree = _WORKTREE.match(file.read(_HEAD).decode("utf-8", "replace"))
-            return worktree[1] if worktree else str(folder)
+            # Git may write the path relative to the worktree.
+            return os.path.realpath(folder / worktree[1]) if worktree else str(folder)
         return str(folder) if git.is_dir() else None
     except OSError:
         return None

@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,7 +32,7 @@ UNLISTED = {
     *("entries query", "entries do", "workspace query"),
 }
 # They need a process of their own.
-PROGRAMS = ("hook", "mcp", "serve", "ui", "postgres")
+PROGRAMS = ("hook", "mcp", "serve", "ui", "postgres", "watch")
 
 
 def walk(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -117,6 +118,15 @@ def test_the_example_of_a_command_for_programs_works(name: str, folder: Path) ->
     given = (folder / piped).read_bytes() if piped else b""
     done = subprocess.run([*PROGRAM, *shlex.split(typed)], input=given, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("example", ["watch status", "watch install --print"])
+def test_the_example_of_a_command_for_the_watch_works(example: str, folder: Path, mnemos: Mnemos) -> None:
+    assert example in EXAMPLES
+    answer = mnemos(*shlex.split(example))
+    assert (answer.code, answer.err) == (0, "")
+    if sys.platform.startswith("linux"):
+        assert "mnemos-watch" in mnemos("watch", "uninstall").err
 
 
 @pytest.mark.parametrize("name", ["serve", "ui"])

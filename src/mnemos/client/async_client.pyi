@@ -13,6 +13,7 @@ from mnemos.operations import explanation as of_explanation
 from mnemos.operations import fact_lists as of_fact_lists
 from mnemos.operations import facts as of_facts
 from mnemos.operations import forget as of_forget
+from mnemos.operations import found_clients as of_found_clients
 from mnemos.operations import imports as of_imports
 from mnemos.operations import lookup as of_lookup
 from mnemos.operations import namespaces as of_namespaces
@@ -435,9 +436,21 @@ class AsyncClient:
     async def connect_found(
         self,
         *,
-        client: list[Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "hermes"]]
+        client: list[
+            Literal[
+                "claude-code",
+                "claude-desktop",
+                "cursor",
+                "vscode",
+                "codex",
+                "gemini",
+                "qwen",
+                "opencode",
+                "hermes",
+            ]
+        ]
         | None = ...,
-    ) -> of_connect.ClientsFound: ...
+    ) -> of_found_clients.ClientsFound: ...
     async def connect_claude_code(
         self,
         *,
@@ -458,6 +471,15 @@ class AsyncClient:
         self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
     ) -> of_connect.Connected: ...
     async def connect_codex(
+        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+    ) -> of_connect.Connected: ...
+    async def connect_gemini(
+        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+    ) -> of_connect.Connected: ...
+    async def connect_qwen(
+        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+    ) -> of_connect.Connected: ...
+    async def connect_opencode(
         self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
     ) -> of_connect.Connected: ...
     async def connect_hermes(

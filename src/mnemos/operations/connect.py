@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from dataclasses import replace as altered
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
-from msgspec.structs import replace
 
-from mnemos.errors import MnemosError, NotFound
+from mnemos.errors import NotFound
 from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients import client_connection as connection
 from mnemos.integrations.clients import machine
@@ -31,7 +30,7 @@ from mnemos.operations.base import Info, Operation, Question, Result, Traits, ch
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-_HERMES = "hermes"
+HERMES = "hermes"
 _PAST = {"add": "added", "update": "updated", "remove": "removed", "write": "wrote", "clear": "cleared"}
 
 Undo = Annotated[bool, Meta(description="Disconnect again; the memory is kept")]
@@ -79,7 +78,7 @@ class _Connect(Operation, frozen=True, kw_only=True):
         done = self.plan(memory, carry_out=self.writes())
         return Connected(
             client=self.client,
-            name=_name(self.client),
+            name=name_client(self.client),
             done=self.writes(),
             undo=self.undo,
             as_diff=self.diff,
@@ -160,7 +159,7 @@ class ConnectHermes(_Connect, frozen=True, kw_only=True):
     """Connect Hermes Agent to this memory. Installs a plug-in in its home and selects it, unless another
     memory provider is selected. Hermes imports what it already knows when it starts next."""
 
-    client: ClassVar[str] = _HERMES
+    client: ClassVar[str] = HERMES
     traits: ClassVar[Traits] = _traits("Connect Hermes Agent")
 
     hermes_home: Annotated[
@@ -173,7 +172,7 @@ class ConnectHermes(_Connect, frozen=True, kw_only=True):
         own = host.Place(settings.home, settings.space)
         if own.space == host.DEFAULT_SPACE:
             own = host.Place(own.home, host.profile(hermes) or own.space)
-        records = Records(settings.home, _HERMES)
+        records = Records(settings.home, HERMES)
         with records.lock() if carry_out else nullcontext():
             steps = plugin.plan_disconnect(hermes, records) if self.undo else plugin.plan_connect(hermes, own)
             changes = [SettingsChange(file=str(step.path), diff=step.render_diff()) for step in steps]
@@ -181,7 +180,7 @@ class ConnectHermes(_Connect, frozen=True, kw_only=True):
                 plugin.carry_out(steps, hermes, records, undo=self.undo)
         backup = records.find_backup(hermes / plugin.CONFIG)
         return _Planned(
-            plugin.summarise(steps, hermes, _machine(), undo=self.undo),
+            plugin.summarise(steps, hermes, this_machine(), undo=self.undo),
             changes,
             {
                 "home": str(own.home),
@@ -208,14 +207,14 @@ class ConnectHermes(_Connect, frozen=True, kw_only=True):
     def _render_undo(self, memory: Memory) -> str:
         where = ("--hermes-home", self.hermes_home) if self.hermes_home else ()
         launch = _build_launch(memory)
-        return shlex.join(("mnemos", "connect", _HERMES, *where, "--undo", *launch.options))
+        return shlex.join(("mnemos", "connect", HERMES, *where, "--undo", *launch.options))
 
 
 class _ConnectClient(_Connect, frozen=True, kw_only=True):
     """Connect a client of MCP."""
 
     def plan(self, memory: Memory, *, carry_out: bool) -> _Planned:
-        request, here = self.request(memory), _machine()
+        request, here = self.request(memory), this_machine()
         done = (connection.carry_out if carry_out else connection.plan)(request, here)
         words = (
             "mnemos",
@@ -341,94 +340,46 @@ class ConnectCodex(_ConnectClient, frozen=True, kw_only=True):
     ] = None
 
 
-class ConnectFound(Operation, frozen=True, kw_only=True):
-    """Find programs on this machine that could use this memory, and connect the chosen ones."""
+class ConnectGemini(_ConnectClient, frozen=True, kw_only=True):
+    """Connect Gemini CLI to this memory as an MCP server, for all projects."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Find programs to connect",
-        help="Find programs on this machine that could use this memory. At a terminal, offers to connect "
-        "each of them; --yes connects them all.",
-        idempotent=True,
-        local=True,
-        begins=True,
-        asks=True,
-        needs_yes=True,
-    )
+    client: ClassVar[str] = "gemini"
+    traits: ClassVar[Traits] = _traits("Connect Gemini CLI")
 
-    client: Annotated[
-        list[Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "hermes"]] | None,
-        Meta(description="Program to connect; can be repeated"),
+    config: Annotated[str | None, Meta(description="Settings file; default: ~/.gemini/settings.json")] = None
+
+
+class ConnectQwen(_ConnectClient, frozen=True, kw_only=True):
+    """Connect Qwen Code to this memory as an MCP server, for all projects."""
+
+    client: ClassVar[str] = "qwen"
+    traits: ClassVar[Traits] = _traits("Connect Qwen Code")
+
+    config: Annotated[str | None, Meta(description="Settings file; default: ~/.qwen/settings.json")] = None
+
+
+class ConnectOpenCode(_ConnectClient, frozen=True, kw_only=True):
+    """Connect OpenCode to this memory as an MCP server, for all projects."""
+
+    client: ClassVar[str] = "opencode"
+    traits: ClassVar[Traits] = _traits("Connect OpenCode")
+
+    config: Annotated[
+        str | None, Meta(description="Settings file; default: opencode.json in ~/.config/opencode")
     ] = None
 
-    def writes(self) -> bool:
-        return bool(self.client)
 
-    def run(self, memory: Memory) -> ClientsFound:
-        said = [
-            f"{client}: {_OPERATIONS[client]().run(memory).as_text()}"
-            for client in dict.fromkeys(self.client or ())
-        ]
-        return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, _HERMES)], said=said)
-
-    def questions(self, memory: Memory) -> Sequence[Question]:
-        if memory.settings.disabled:
-            return ()
-        wanted = dict.fromkeys(self.client or (*CLIENTS, _HERMES))
-        offered = [client for client in wanted if self.client or _state(memory, client).is_offered]
-        return [
-            altered(question, key=client)
-            for client in offered
-            for question in _OPERATIONS[client]().questions(memory)
-        ]
-
-    def with_answers(self, answers: Mapping[str, str]) -> Operation:
-        return replace(self, client=[client for client, answer in answers.items() if answer == "yes"] or None)
-
-
-class ClientInfo(Info, frozen=True, kw_only=True):
-    """A program that could use the memory; ``problem`` says what is wrong with its settings."""
-
-    client: str
-    name: str
-    found: bool
-    connected: bool
-    problem: str = ""
-
-    @property
-    def is_offered(self) -> bool:
-        return self.found and not self.connected and not self.problem
-
-    def render(self) -> str:
-        if self.problem:
-            return f"  {self.name}: {self.problem}"
-        if self.connected:
-            return f"  {self.name}: connected (disconnect with: mnemos connect {self.client} --undo)"
-        return f"  {self.name}: not connected (connect with: mnemos connect {self.client})"
-
-
-class ClientsFound(Result, frozen=True, kw_only=True):
-    clients: list[ClientInfo]
-    said: list[str]
-    """Results of connecting the chosen ones."""
-
-    def as_text(self) -> str:
-        there = [one for one in self.clients if one.found]
-        absent = [one.client for one in self.clients if not one.found]
-        lines = [*self.said, ""] if self.said else []
-        lines += ["On this machine:", *(one.render() for one in there)] if there else ["No programs found."]
-        lines += [f"Not found: {', '.join(absent)}."] if absent else []
-        return "\n".join([*lines, *(check_sdk() if there else [])])
-
-
-_OPERATIONS: Mapping[str, type[_Connect]] = {
+OPERATIONS: Mapping[str, type[_Connect]] = {
     "claude-code": ConnectClaudeCode,
     "claude-desktop": ConnectClaudeDesktop,
     "cursor": ConnectCursor,
     "vscode": ConnectVSCode,
     "codex": ConnectCodex,
-    _HERMES: ConnectHermes,
+    "gemini": ConnectGemini,
+    "qwen": ConnectQwen,
+    "opencode": ConnectOpenCode,
+    HERMES: ConnectHermes,
 }
-
 
 MISSING_SDK = (
     'the MCP SDK is not installed; run `pip install "mnemos[mcp]"`, `uv tool install "mnemos[mcp]"` or '
@@ -452,28 +403,16 @@ def _find_program(here: machine.Machine) -> tuple[str, ...]:
     return machine.find_own_program(sys.argv, sys.executable, sys.platform)
 
 
-def _state(memory: Memory, client: str) -> ClientInfo:
-    """Look up a client; settings that cannot be read are reported as its problem."""
-    is_hermes = client == _HERMES
-    found = hermes_home(None).is_dir() if is_hermes else CLIENTS[client].is_installed(_machine())
-    info = ClientInfo(client=client, name=_name(client), found=found, connected=False)
-    try:
-        planned = _OPERATIONS[client]().plan(memory, carry_out=False) if found else None
-    except MnemosError as exc:
-        return replace(info, problem=str(exc))
-    return info if planned is None else replace(info, connected=planned.details["connected"])
+def name_client(client: str) -> str:
+    return "Hermes Agent" if client == HERMES else CLIENTS[client].name
 
 
-def _name(client: str) -> str:
-    return "Hermes Agent" if client == _HERMES else CLIENTS[client].name
-
-
-def _machine() -> machine.Machine:
+def this_machine() -> machine.Machine:
     return machine.Machine.of(os.environ, sys.platform)
 
 
 def _build_launch(memory: Memory) -> machine.Launch:
-    here, settings = _machine(), memory.settings
+    here, settings = this_machine(), memory.settings
     return machine.build_launch(here, _find_program(here), settings.home, settings.space)
 
 
@@ -486,7 +425,7 @@ def _build_request(memory: Memory, client: str, *, undo: bool = False, config: P
 
 def _render_summary(client: str, summary: Sequence[str], *, undo: bool) -> str:
     verb = "Disconnecting" if undo else "Connecting"
-    return "\n".join([f"{verb} {_name(client)} changes", *(f"  {line}" for line in summary)])
+    return "\n".join([f"{verb} {name_client(client)} changes", *(f"  {line}" for line in summary)])
 
 
 def _render_diff(changes: Sequence[SettingsChange], command: str) -> str:

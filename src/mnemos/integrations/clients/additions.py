@@ -71,12 +71,19 @@ def starts_same(entry: Any, other: Mapping[str, Any]) -> bool:
 
 def starts_mnemos(entry: Any) -> bool:
     """True if a server entry starts Mnemos, on whichever memory, also by Python or by uvx."""
-    args = entry.get("args") if isinstance(entry, Mapping) else None
-    if not isinstance(args, list) or "mcp" not in args:
+    words = list_words(entry)
+    if "mcp" not in words[1:]:
         return False
-    position = args.index("mcp")
-    program = args[position - 1] if position else entry.get("command")
+    program = words[words.index("mcp", 1) - 1]
     return isinstance(program, str) and PurePath(program.replace("\\", "/")).stem == "mnemos"
+
+
+def list_words(entry: Any) -> list[Any]:
+    """Return the command of a server entry, which has it as a list, or as a program and its arguments."""
+    if not isinstance(entry, Mapping):
+        return []
+    command, args = entry.get("command"), entry.get("args")
+    return [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
 
 
 def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:

@@ -69,6 +69,8 @@ class Client:
     """The next step for a person."""
     names_type: bool = False
     """Entries must say that they are programs and not addresses."""
+    is_local: bool = False
+    """Entries have the type local, and the command as one list."""
     command: ClientCommand | None = None
 
     def is_installed(self, machine: Machine) -> bool:
@@ -77,6 +79,9 @@ class Client:
 
     def server(self, launch: Launch) -> Addition:
         """Return our entry in the list of servers."""
+        if self.is_local:
+            value = {"type": "local", "command": launch.server_command(), "enabled": True}
+            return Addition(path=(self.table, NAME), value=value)
         kind = {"type": "stdio"} if self.names_type else {}
         return Addition(path=(self.table, NAME), value=kind | launch.server_entry())
 
@@ -89,6 +94,13 @@ def _claude_servers(machine: Machine) -> Path:
     # Beside the settings folder, unless the variable moves both.
     moved = machine.env.get(_CLAUDE_FOLDER, "").strip()
     return (_claude_folder(machine) if moved else machine.home) / _CLAUDE_SERVERS
+
+
+def _opencode_settings(machine: Machine) -> Path:
+    # By the rules of XDG on every system. A file with comments comes first.
+    folder = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    commented = folder / "opencode.jsonc"
+    return commented if commented.exists() else folder / "opencode.json"
 
 
 CLIENTS: Final = {
@@ -147,6 +159,37 @@ CLIENTS: Final = {
             folders=lambda machine: (machine.folder("CODEX_HOME", ".codex"),),
             command=ClientCommand("codex", add=("mcp", "add", NAME, "--")),
             afterwards="Start a new session of Codex; /mcp shows the server.",
+        ),
+        Client(
+            key="gemini",
+            name="Gemini CLI",
+            file=lambda machine: machine.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json",
+            table="mcpServers",
+            format=Json(),
+            programs=("gemini",),
+            folders=lambda machine: (machine.folder("GEMINI_CLI_HOME", "") / ".gemini",),
+            afterwards="Start a new session of Gemini CLI; /mcp shows the server.",
+        ),
+        Client(
+            key="qwen",
+            name="Qwen Code",
+            file=lambda machine: machine.folder("QWEN_HOME", ".qwen") / "settings.json",
+            table="mcpServers",
+            format=Json(),
+            programs=("qwen",),
+            folders=lambda machine: (machine.folder("QWEN_HOME", ".qwen"),),
+            afterwards="Start a new session of Qwen Code; /mcp shows the server.",
+        ),
+        Client(
+            key="opencode",
+            name="OpenCode",
+            file=_opencode_settings,
+            table="mcp",
+            format=Json(),
+            programs=("opencode",),
+            folders=lambda machine: (_opencode_settings(machine).parent,),
+            is_local=True,
+            afterwards="Start OpenCode again; `opencode mcp list` shows the server.",
         ),
     )
 }

@@ -18,6 +18,7 @@ from mnemos.integrations.clients import settings_files
 from mnemos.integrations.clients.additions import (
     Addition,
     has_addition,
+    list_words,
     locate,
     starts_mnemos,
     starts_same,
@@ -336,7 +337,8 @@ def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
             f"{target.path} has an entry {name} that `mnemos connect` did not write. "
             "Rename or remove it there. Nothing was changed."
         )
-    options = present["args"][present["args"].index("mcp") + 1 :]
+    words = list_words(present)
+    options = words[words.index("mcp", 1) + 1 :]
     command = shlex.join(["mnemos", *map(str, options), "connect", target.client, "--undo"])
     raise Refused(
         f"{target.path} already has an entry {name}, for another memory or written by hand. "

@@ -95,7 +95,8 @@ class Place:
             stamp = (found.st_size, found.st_mtime_ns)
             if self.files.get(path) != stamp:
                 self.files[path] = stamp
-                self.hot[path] = now
+                if now - found.st_mtime < _HOT:
+                    self.hot[path] = now
                 changed = True
         return changed
 

@@ -19,7 +19,6 @@ from mnemos.transfer import agent_places
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-_START: Final = "`mnemos watch install` records it from now on"
 # What is said of a program when it is connected.
 _UNREADABLE: Final = {
     "cursor": "Its conversations are not recorded, because Cursor's format is not public. What its model "
@@ -71,7 +70,7 @@ def describe_recording(memory: Memory, client: str, *, hooks: bool) -> str:
     if running is not None and client in running.programs and running.space == memory.settings.space:
         return "Its conversations are recorded by `mnemos watch`, which is running."
     return (
-        f"Its conversations are not recorded yet: {_START}, and `mnemos import {client}` imports the others."
+        "Its conversations are not recorded yet. `mnemos watch install` records them, now and at every login."
     )
 
 
@@ -89,7 +88,7 @@ def has_hooks(memory: Memory, env: Mapping[str, str]) -> bool:
 
 
 def _find_last(memory: Memory, kind: str) -> float | None:
-    if not memory.database.exists():
+    if not memory.home.exists:
         return None
     newest = memory.sessions.search_sessions(source=kind, limit=1)
     last = memory.sessions.get_messages(newest[0]["id"], last=1) if newest else []
