@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_SECONDS = 120
+_SECONDS = 300
 
 
 class Program:

@@ -136,7 +136,7 @@ def test_it_recalls_what_another_program_said(teller: str, asker: str, agents: A
     agents.mnemos("import", teller)
     agents.mnemos("connect", asker, "--yes")
     agents.says(asker, AGAIN)
-    assert any("Redis streams" in answer for answer in model.recalled)
+    assert any("Redis streams" in answer for answer in model.recalled), model.recalled
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

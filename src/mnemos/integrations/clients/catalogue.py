@@ -80,7 +80,13 @@ class Client:
     def server(self, launch: Launch) -> Addition:
         """Return our entry in the list of servers."""
         if self.is_local:
-            value = {"type": "local", "command": launch.server_command(), "enabled": True}
+            value = {
+                "type": "local",
+                "command": launch.server_command(),
+                "enabled": True,
+                # Its default, five seconds, is little for a busy machine.
+                "timeout": 30_000,
+            }
             return Addition(path=(self.table, NAME), value=value)
         kind = {"type": "stdio"} if self.names_type else {}
         return Addition(path=(self.table, NAME), value=kind | launch.server_entry())

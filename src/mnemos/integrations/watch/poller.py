@@ -1,8 +1,8 @@
 """The process that looks for changed files. It imports nothing but the standard library, to stay small.
 
-Folders and files that changed lately are looked at every few seconds, all others within a minute. What
-changed is named to an importer, a process of its own that ends when nothing changes any more. Nothing is kept
-here: the ledger of imports knows what was read, so the poller can be killed at any moment.
+Folders and files that changed lately are looked at every few seconds, all others within a minute. A program
+with changed files is named to the importer, a process of its own that ends when nothing changes any more.
+Nothing is kept here: the ledger of imports knows what was read, so the poller can be killed at any moment.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from mnemos.transfer import agent_places
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-# What is said of a program when it is connected.
+# Programs that can't be read, for a person who connects one.
 _UNREADABLE: Final = {
-    "cursor": "Its conversations are not recorded, because Cursor's format is not public. What its model "
-    "stores with the tools is kept.",
+    "cursor": "Its conversations are not recorded, because Cursor's format is not public. The memory keeps "
+    "what its model stores with the tools.",
     "vscode": "Conversations of Copilot Chat are not recorded. Those of Cline, Roo Code and Continue are, "
     "while `mnemos watch` runs.",
     "claude-desktop": "Its conversations are not recorded, because they are not on this machine. "
