@@ -226,6 +226,13 @@ def test_names_commands_and_classes_occur_once() -> None:
         assert len(names) == len(set(names))
 
 
+def test_schemas_mean_the_same_to_validators_of_draft_7() -> None:
+    for entry in ENTRIES:
+        operation = registry.load(entry)
+        schemas = json.dumps([registry.output_schema(operation), registry.input_schema(operation)])
+        assert "prefixItems" not in schemas, entry.name
+
+
 def test_every_operation_that_a_module_declares_is_in_the_index() -> None:
     indexed = {registry.load(entry) for entry in ENTRIES}
     declared = {

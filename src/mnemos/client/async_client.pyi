@@ -437,17 +437,8 @@ class AsyncClient:
         self,
         *,
         client: list[
-            Literal[
-                "claude-code",
-                "claude-desktop",
-                "cursor",
-                "vscode",
-                "codex",
-                "gemini",
-                "qwen",
-                "opencode",
-                "hermes",
-            ]
+            Literal["claude-desktop", "cursor", "vscode"]
+            | Literal["claude-code", "codex", "gemini", "qwen", "opencode", "hermes"]
         ]
         | None = ...,
     ) -> of_found_clients.ClientsFound: ...

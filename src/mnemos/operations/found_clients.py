@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 
+# Two lists: one would not fit into a line of help.
+_Editor = Literal["claude-desktop", "cursor", "vscode"]
+_Terminal = Literal["claude-code", "codex", "gemini", "qwen", "opencode", "hermes"]
+
+
 class ConnectFound(Operation, frozen=True, kw_only=True):
     """Find programs on this machine that could use this memory, and connect the chosen ones."""
 
@@ -34,21 +39,8 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
     )
 
     client: Annotated[
-        list[
-            Literal[
-                "claude-code",
-                "claude-desktop",
-                "cursor",
-                "vscode",
-                "codex",
-                "gemini",
-                "qwen",
-                "opencode",
-                "hermes",
-            ]
-        ]
-        | None,
-        Meta(description="Program to connect; can be repeated"),
+        list[_Editor | _Terminal] | None,
+        Meta(description="Program to connect, such as codex; can be repeated"),
     ] = None
 
     def writes(self) -> bool:

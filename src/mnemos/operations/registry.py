@@ -264,10 +264,28 @@ _BESIDE: dict[str, Any] = {
 
 def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the schema of a struct, and of those that it refers to."""
-    schema = msgspec.json.schema(kind)
+    schema = _without_prefixes(msgspec.json.schema(kind))
     definitions: dict[str, Any] = schema.get("$defs", {})
     own: dict[str, Any] = definitions.pop(kind.__name__, schema)
     return {key: value for key, value in own.items() if key not in ("title", "description")}, definitions
+
+
+def _without_prefixes(schema: Any) -> Any:
+    """Return a schema that describes a tuple as a list of that length.
+
+    Many clients of MCP validate by draft 7 of JSON Schema. It does not know ``prefixItems``, and reads the
+    ``items: false`` beside it as a list that must be empty.
+    """
+    if isinstance(schema, list):
+        return [_without_prefixes(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    changed = {name: _without_prefixes(value) for name, value in schema.items() if name != "prefixItems"}
+    kinds = _without_prefixes(schema.get("prefixItems"))
+    if isinstance(kinds, list):
+        different = [kind for number, kind in enumerate(kinds) if kind not in kinds[:number]]
+        changed["items"] = different[0] if len(different) == 1 else {"anyOf": different}
+    return changed
 
 
 def _openai(name: str, operation: type[Operation]) -> dict[str, Any]:

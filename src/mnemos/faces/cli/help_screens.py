@@ -259,7 +259,7 @@ SCREENS = {
         "Record what agent programs write: import their files as they grow. Alone, it runs until Ctrl-C.",
         {
             "Commands": {
-                "run": "Watch until Ctrl-C; a program alone: `mnemos watch run codex`",
+                "run": "Watch until Ctrl-C, all programs or only those named",
                 "status": "Show whether it is running, and what is recorded",
                 "install": "Start it now and at every login (systemd or launchd)",
                 "uninstall": "Stop it, and do not start it any more",
