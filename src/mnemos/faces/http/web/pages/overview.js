@@ -62,7 +62,7 @@ function Asked() {
   return html`<section class="panel" aria-labelledby="asked"><header><h2 id="asked">Asked lately</h2></header><${Loaded} of=${found}>${({ recalls }) =>
     recalls.length === 0
       ? html`<p class="muted">Nobody asked yet.</p>`
-      : html`<ul class="list">${recalls.map((one) => html`<li key=${one.id}><span class="grow"><a data-row href=${to("recall", "", { q: one.query })}><${Line} text=${one.query} most=${70} /></a><br /><span class="muted">${one.client ?? ""} ${plural(one.hits, "hit")}</span></span><span class="muted number"><${Time} at=${one.at} /></span></li>`)}</ul>`}<//></section>`;
+      : html`<ul class="list">${recalls.map((one) => html`<li key=${one.id}><span class="grow"><a data-row href=${to("recall", "", { q: one.query, was: one.id })}><${Line} text=${one.query} most=${70} /></a><br /><span class="muted"><${Line} text=${one.actor} most=${24} />, ${plural(one.hits.length, "hit")}, ${plural(one.tokens, "token")}</span></span><span class="muted number"><${Time} at=${one.at} /></span></li>`)}</ul>`}<//></section>`;
 }
 
 export default function Overview() {

@@ -106,10 +106,20 @@ function Understood({ about }) {
   </details>`;
 }
 
+/** How the same question was answered when it was asked. */
+function Then({ id, hits }) {
+  const found = useCall("recalls", { before: Number(id) + 1, limit: 1 });
+  const was = found.data?.recalls[0];
+  if (!was || String(was.id) !== id) return null;
+  const gone = was.hits.filter((ref) => !hits.some((hit) => `${hit.kind}:${hit.ref}` === ref));
+  return html`<p class="notice">Asked by <${Line} text=${was.actor} most=${30} /> on <${Time} at=${was.at} />: ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. ${gone.length ? `No longer among the hits: ${gone.slice(0, 9).join(", ")}.` : "The hits of then are among those of now."}</p>`;
+}
+
 function Answer({ data, params, args, forget }) {
   const left = data.hits.filter((hit) => hit.explained && hit.explained.packed !== "whole");
   return html`${data.explanation && html`<${Understood} about=${data.explanation} />`}
     ${data.notes.map((note) => html`<p class="notice">${note}</p>`)}
+    ${params.was && html`<${Then} id=${params.was} hits=${data.hits} />`}
     <div class="answer">
       <section aria-label="hits">
         ${data.hits.length === 0 ? html`<${Empty} title="Nothing answers this">${data.explanation?.counts.judged ? "Passages were judged, and none is about the question." : "No passage has its words or meaning."} Ask with other words, or look below for a message that you expected.<//>` : html`<ol class="hits">${data.hits.map((hit, at) => html`<${Hit} key=${hit.kind + hit.ref} hit=${hit} rank=${at + 1} forget=${forget} />`)}</ol>`}
@@ -126,7 +136,7 @@ export default function Recall({ params }) {
   const [doomed, doom] = useState(null);
   const settled = usePause(text.trim(), 300);
   useEffect(() => {
-    if (settled !== (params.q ?? "")) revise("recall", "", { ...params, q: settled, probe: "" });
+    if (settled !== (params.q ?? "")) revise("recall", "", { ...params, q: settled, probe: "", was: "" });
   }, [settled]);
   useEffect(() => {
     if ((params.q ?? "") !== text.trim()) type(params.q ?? "");
