@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv" / "bin" / "python"
 CHROMIUM = os.environ.get("MNEMOS_CHROMIUM", "/usr/bin/chromium")
 AXE = ROOT / ".venv-web" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 SECONDS = 60
+# Machines that test are busy.
+expect.set_options(timeout=SECONDS * 1000)
 LINK = re.compile(rb"http://[^\s]+#t=[\w-]+")
 PAGES = (
     "overview", "recall", "sessions", "facts", "notebook", "workspace", "people",

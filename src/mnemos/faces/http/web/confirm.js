@@ -1,7 +1,7 @@
 // Asking before something is deleted or forgotten.
 import { act, call } from "./core.js";
 import { Dialog, Problem, Stored } from "./ui.js";
-import { html, useEffect, useState } from "./vendor/preact.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 
 /** Ask before something is deleted: shows what is at stake, and for what is permanent wants a word typed. */
 export function Confirm({ title, name, args, word = "", note, verb = "Delete", done, close }) {
@@ -18,13 +18,17 @@ export function Confirm({ title, name, args, word = "", note, verb = "Delete", d
     close();
     done();
   };
-  const isReady = stake && !stake.error && typed === word;
+  const isReady = !!stake && !stake.error && typed === word;
+  const go = useRef();
+  useEffect(() => {
+    if (isReady && !word) go.current.focus();
+  }, [isReady]);
   return html`<${Dialog} title=${title} close=${close}>
     <form onSubmit=${submit}>
       ${stake?.error ? html`<${Problem} error=${stake.error} />` : html`<div class="stake"><${Stored} text=${stake ? stake.text || "Nothing else is affected." : "…"} /></div>`}
       ${note && html`<p class="muted">${note}</p>`}
       ${word && html`<label>Type <b>${word}</b> to confirm <input autocomplete="off" autofocus value=${typed} onInput=${(e) => type(e.target.value)} /></label>`}
-      <footer><button type="button" onClick=${close}>Cancel</button><button class="danger" disabled=${!isReady} autofocus=${!word}>${verb}</button></footer>
+      <footer><button type="button" onClick=${close}>Cancel</button><button ref=${go} class="danger" disabled=${!isReady}>${verb}</button></footer>
     </form>
   </${Dialog}>`;
 }

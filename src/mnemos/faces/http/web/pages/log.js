@@ -56,7 +56,7 @@ export default function Log({ params }) {
       return html`<ul class="changes">${rows.map((one) => html`<li key=${one.id} data-row tabindex="-1" class=${one.undone_by ? "gone" : ""}>
           <span class="number muted">${one.id}</span>
           <button class="plain" data-key="open" onClick=${() => set({ entry: one.id })}>${one.operation}</button>
-          <span class="what"><code><${Line} text=${one.short_ref} most=${40} /></code> <span class="muted"><${Line} text=${one.after ?? one.before} most=${80} /></span></span>
+          <span class="what"><code><${Line} text=${one.short_ref} most=${40} /></code> <span class="muted"><${Line} text=${/^[[{]/.test(one.after ?? one.before) ? "" : (one.after ?? one.before)} most=${80} /></span></span>
           <span class="muted"><${Line} text=${one.actor} most=${24} /></span><span class="number muted"><${Time} at=${one.at} /></span>
           ${can("undo") && (one.undone_by ? html`<span class="tag">undone by ${one.undone_by}</span>` : html`<button class="plain" onClick=${() => act("undo", { entry: one.id }, { canUndo: false })}>undo</button>`)}</li>`)}</ul>
         <div class="tools pager"><button data-key="[" disabled=${before == null} onClick=${() => set({ before: "" })}>Newest</button><button data-key="]" disabled=${data.entries.length < PAGE} onClick=${() => set({ before: data.entries.at(-1).id })}>Older</button></div>`;

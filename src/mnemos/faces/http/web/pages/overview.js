@@ -78,7 +78,7 @@ export default function Overview() {
             <div><b>${bytes(data.bytes)}</b><span class="muted">on disk</span></div></div>
           <${Warnings} data=${data} />
           <${Growth} growth=${data.growth} />
-          <div class="columns">
+          <div class="board">
             <${Prompt} parts=${data.prompt} />
             ${facts.data && html`<section class="panel" aria-labelledby="hot"><header><h2 id="hot">Hot facts</h2><a href=${to("facts")}>all ${num(data.facts)}</a></header>
               ${facts.data.facts.length === 0 ? html`<p class="muted">None. An agent writes them, or <code>mnemos remember</code>.</p>` : html`<ul class="list aligned">${facts.data.facts.map((fact) => html`<li key=${fact.id}><span class="type">${fact.type}</span><a class="target" data-row href=${to("facts", fact.target)}><${Line} text=${fact.target} most=${40} /></a><span class="grow"><${Line} text=${fact.content} most=${70} /></span></li>`)}</ul>`}</section>`}
