@@ -21,7 +21,7 @@ PACKAGE := .venv-package
 FASTAPI := .venv-fastapi
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-postgres attacks coverage test-web test-hosts test-hermes test-clients test-typescript test-fastapi lint types check docs recording package bench nightly clean
+.PHONY: setup demo test test-postgres test-frameworks attacks coverage test-web test-hosts test-hermes test-clients test-typescript test-fastapi lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -130,6 +130,10 @@ test-typescript: setup
 	else \
 		echo "==== SKIPPED: the packages of examples/typescript cannot be installed here ====" >&2; \
 	fi
+
+# The frameworks' own tests on our adapters, in environments of their own; ONLY=langgraph for one of them.
+test-frameworks:
+	$(PYTHON) tests/frameworks/run.py $(ONLY)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -11,7 +11,9 @@ the filter, so nothing in it can be taken for SQL.
 from __future__ import annotations
 
 import json
+import math
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -80,6 +82,12 @@ def _compare(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bool
 
 
 def _condition(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bool) -> Alternatives:
+    if isinstance(wanted, float) and not math.isfinite(wanted):
+        if math.isnan(wanted):
+            # Equal to nothing, not even to itself.
+            return [[]] if negated else []
+        # JSON has no infinity; every other number is on the same side of the largest one.
+        wanted = math.copysign(sys.float_info.max, wanted)
     try:
         json.dumps(wanted, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as exc:

@@ -13,6 +13,7 @@ from mnemos.storage.base import Document, Glimpse, MessageRow
 from mnemos.text.fences import strip_fences
 
 _LONGEST_SPEAKER = 48
+_NESTED = ("content", "output", "message", "parts")
 _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
 
@@ -101,7 +102,7 @@ def _join_text(content: Any) -> str:
         return content
     if isinstance(content, list):
         return "\n".join(text for part in content if (text := _part_text(part)))
-    return ""
+    return _part_text(content)
 
 
 def _part_text(part: Any) -> str:
@@ -111,8 +112,8 @@ def _part_text(part: Any) -> str:
         text = part.get("refusal") if part.get("type") == "refusal" else part.get("text")
         if isinstance(text, str):
             return text
-        # The result of a tool, in an item of the Responses API.
-        return _join_text(part.get("content") or part.get("output"))
+        # Frameworks nest messages and results of tools in parts.
+        return next((text for key in _NESTED if (text := _join_text(part.get(key)))), "")
     return ""
 
 

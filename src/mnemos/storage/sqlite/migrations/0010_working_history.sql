@@ -42,13 +42,13 @@ SELECT
 FROM messages AS m
 JOIN sessions AS s ON s.key = m.session;
 
--- The output of a tool in a part of content is searchable text from here on. An index that has such messages
+-- Messages and outputs of tools nested in a part of content are searchable text from here on. An index that has such messages
 -- without it is made again, with their vectors.
 CREATE TEMP TABLE outdated AS
 SELECT 1
 FROM messages
 WHERE encoded
-    AND instr(content, '"output"')
+    AND (instr(content, '"output"') OR instr(content, '"message"') OR instr(content, '"parts"'))
 LIMIT 1;
 
 INSERT INTO messages_fts (messages_fts)

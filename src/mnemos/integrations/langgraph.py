@@ -1,0 +1,200 @@
+"""A store for LangGraph: ``create_agent(model, tools, store=MnemosStore())``.
+
+An item is an entry in the same namespace. Searches use the memory's own index, or the embedder that the
+caller brings, whose vectors are then kept with the items. Recall finds what is stored below its user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, cast
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    ensure_embeddings,
+    get_text_at_path,
+    tokenize_path,
+    validate_op_namespace,
+)
+
+from mnemos.entries import MemoryEntry
+from mnemos.errors import InvalidInput
+from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.vectors import best_cosine, pack_vector
+from mnemos.memory.call_lanes import WRITES, Lanes
+
+_COMPARED = 10_000  # entries per search with the caller's embedder
+Vectors = dict[str, list[float]]
+
+
+class MnemosStore(BaseStore):
+    """Items of LangGraph in a memory."""
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        memory: Source = None,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        **flags: Any,
+    ) -> None:
+        """``memory``: an open one, or the home to open; ``index``: the caller's embedder and fields."""
+        opened, self._owned = open_source(memory, **flags)
+        self._memory = opened.sync
+        self._lanes = Lanes()
+        self.ttl_config = ttl
+        self.index_config = index
+        self.embeddings = ensure_embeddings(index.get("embed")) if index else None
+        asked: Mapping[str, Any] = index or {}
+        self._fields = list(asked.get("fields") or asked.get("text_fields") or ["$"])
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        planned, vectors = self._plan(ops), Vectors()
+        texts, queries = self._texts(planned), _queries(planned)
+        if self.embeddings is not None:
+            if texts:
+                vectors = dict(zip(texts, self.embeddings.embed_documents(texts), strict=True))
+            vectors |= {f"?{query}": self.embeddings.embed_query(query) for query in queries}
+        return self._run(planned, vectors)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        planned, vectors = self._plan(ops), Vectors()
+        texts, queries = self._texts(planned), _queries(planned)
+        if self.embeddings is not None:
+            if texts:
+                vectors = dict(zip(texts, await self.embeddings.aembed_documents(texts), strict=True))
+            for query in queries:
+                vectors[f"?{query}"] = await self.embeddings.aembed_query(query)
+        return await self._lanes.run(WRITES, partial(self._run, planned, vectors))
+
+    def sweep_ttl(self) -> int:
+        """Erase expired items, which are not found anyway, and return how many there were."""
+        before = self._memory.entries.count()
+        self._memory.entries.settle()
+        return before - self._memory.entries.count()
+
+    def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            self._memory.close()
+
+    def _plan(self, ops: Iterable[Op]) -> list[Op]:
+        planned = list(ops)
+        for op in planned:
+            if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
+                raise ValueError(f"Unknown operation type: {type(op)}")  # noqa: TRY004 - as LangGraph has it
+            validate_op_namespace(op)
+        return planned
+
+    def _run(self, ops: Sequence[Op], vectors: Vectors) -> list[Result]:
+        """Answer reads from the state before the puts; of several puts of a key the last one counts."""
+        results = [None if isinstance(op, PutOp) else self._read(op, vectors) for op in ops]
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        for op in puts.values():
+            self._put(op, vectors)
+        return results
+
+    def _read(self, op: Op, vectors: Vectors) -> Result:
+        if isinstance(op, GetOp):
+            entry = self._memory.entries.retrieve(op.namespace, op.key)
+            self._refresh([entry] if entry else [], refresh=op.refresh_ttl)
+            return Item(**_fields(entry)) if entry else None
+        if isinstance(op, SearchOp):
+            try:
+                scored = self._search(op, vectors)
+            except InvalidInput as exc:
+                raise ValueError(f"Invalid filter key or value: {exc}") from exc
+            self._refresh([entry for entry, _ in scored], refresh=op.refresh_ttl)
+            return [SearchItem(**_fields(entry), score=score) for entry, score in scored]
+        return self._list_namespaces(cast(ListNamespacesOp, op))
+
+    def _search(self, op: SearchOp, vectors: Vectors) -> list[tuple[MemoryEntry, float | None]]:
+        find = partial(self._memory.entries.find, op.namespace_prefix, filter=op.filter)
+        question = vectors.get(f"?{op.query}") if op.query else None
+        if question is None:
+            found = find(query=op.query, limit=op.limit, offset=op.offset)
+            return [(entry, entry.score) for entry in found]
+        compared = [
+            (entry, best_cosine(entry.metadata.get("vectors", ()), question))
+            for entry in find(limit=_COMPARED)
+        ]
+        compared.sort(key=lambda one: -2.0 if one[1] is None else one[1], reverse=True)
+        return compared[op.offset : op.offset + op.limit]
+
+    def _put(self, op: PutOp, vectors: Vectors) -> None:
+        if op.value is None:
+            self._memory.entries.delete(op.namespace, op.key)
+            return
+        metadata: dict[str, Any] = {}
+        fields = None if op.index is None else [] if op.index is False else list(op.index)
+        if self.embeddings is not None and op.index is not False:
+            texts = _texts_at(op.value, fields or self._fields)
+            metadata["vectors"] = [pack_vector(vectors[text]) for text in texts]
+        if op.ttl is not None:
+            metadata["ttl"] = op.ttl
+        self._memory.entries.put(
+            op.namespace,
+            op.key,
+            dict(op.value),
+            metadata=metadata,
+            fields=None if fields == ["$"] else fields,
+            expires_at=None if op.ttl is None else self._memory.clock() + op.ttl * 60,
+            # The program stores it and asks for it: nothing enters a prompt unasked.
+            allow=True,
+        )
+
+    def _refresh(self, entries: Sequence[MemoryEntry], *, refresh: bool) -> None:
+        """Let entries with a time to live expire that long after this access."""
+        for entry in entries if refresh else ():
+            if (minutes := entry.metadata.get("ttl")) is not None:
+                expiry = self._memory.clock() + minutes * 60
+                self._memory.entries.set_expiry(entry.namespace, entry.key, expiry)
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        found: list[tuple[str, ...]] | None = None
+        for condition in op.match_conditions or [None]:
+            asked = {} if condition is None else {str(condition.match_type): tuple(condition.path)}
+            some = self._memory.entries.namespaces(**asked, limit=1 << 30)  # type: ignore[arg-type]
+            found = some if found is None else [one for one in found if one in some]
+        cut = sorted({one[: op.max_depth] for one in found or ()})
+        return cut[op.offset : op.offset + op.limit]
+
+    def _texts(self, ops: Sequence[Op]) -> list[str]:
+        """Return the texts that the caller's embedder has to embed."""
+        puts = [op for op in ops if isinstance(op, PutOp) and op.value is not None and op.index is not False]
+        return list(
+            dict.fromkeys(one for op in puts for one in _texts_at(op.value, op.index or self._fields))
+        )
+
+
+def _queries(ops: Sequence[Op]) -> set[str]:
+    return {op.query for op in ops if isinstance(op, SearchOp) and op.query}
+
+
+def _texts_at(value: Mapping[str, Any], paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        yield from get_text_at_path(value, path if path == "$" else tokenize_path(path))
+
+
+def _fields(entry: MemoryEntry) -> dict[str, Any]:
+    return {
+        "value": entry.value,
+        "key": entry.key,
+        "namespace": entry.namespace,
+        "created_at": datetime.fromtimestamp(entry.created_at, UTC),
+        "updated_at": datetime.fromtimestamp(entry.updated_at, UTC),
+    }

@@ -1,0 +1,157 @@
+"""A session for the OpenAI Agents SDK: ``Runner.run(agent, "hi", session=MnemosSession("chat-1"))``.
+
+Items are stored as they are, so a run sees what it stored; searches and recall find the text in them. A
+compacted history is rewritten: the items before are retired and still found. ``clear_session`` deletes the
+session, which can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from agents.memory.session import SessionABC, _CompactionSnapshot
+from agents.memory.session_settings import (
+    SessionSettings,
+    coerce_session_settings,
+    resolve_session_limit,
+)
+from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
+
+from mnemos.errors import Conflict, NotFound
+from mnemos.integrations.shared.history import History, item_of, message_of
+from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.recall import recall_block
+
+if TYPE_CHECKING:
+    from agents.items import TResponseInputItem
+
+SOURCE = "openai-agents"
+
+
+class MnemosSession(SessionABC):
+    """The history of one conversation, in a memory that other agents and processes share."""
+
+    def __init__(
+        self,
+        session_id: str,
+        memory: Source = None,
+        *,
+        user_id: str | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
+        **flags: Any,
+    ) -> None:
+        """``memory``: one that is open, or the home to open; ``flags``: settings, such as ``space``."""
+        self.session_id = session_id
+        self.user_id = user_id
+        self.session_settings = coerce_session_settings(session_settings or SessionSettings())
+        self._memory, self._owned = open_source(memory, **flags)
+        self._history = History(self._memory, session_id, SOURCE, user_id=user_id)
+        # Names of called tools, so that results of the memory's own tools are not found again.
+        self._called: dict[str, str] = {}
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        most = resolve_session_limit(limit, self.session_settings)
+        messages = await self._history.read(None if most is None or most < 0 else most)
+        return [item_of(message) for message in messages]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        await self._history.append([self._make_message(cast(dict[str, Any], item)) for item in items])
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        item: TResponseInputItem | None = await self._history.pop()
+        return item
+
+    async def clear_session(self) -> None:
+        await self._history.clear()
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+    async def _pop_item_with_validation(
+        self, validate: Callable[[TResponseInputItem], None] | None = None
+    ) -> TResponseInputItem | None:
+        """Remove the newest item if it passes; what ``validate`` raises leaves it. The SDK asks for this."""
+        while validate is not None:
+            session = await self._memory.sessions.get_session(self.session_id)
+            newest = await self._history.read(1)
+            if session is None or not newest:
+                break
+            validate(item_of(newest[0]))
+            try:
+                await self._memory.sessions.pop_message(self.session_id, if_revision=session["revision"])
+            except Conflict:
+                continue
+            return cast("TResponseInputItem", item_of(newest[0]))
+        return await self.pop_item()
+
+    async def _get_compaction_snapshot(self, limit: int, **_: Any) -> _CompactionSnapshot | None:
+        """Return the last items, and how to replace them if nobody writes meanwhile. The SDK asks for this.
+
+        Items before them stay: the SDK may name some that could be removed, too.
+        """
+        session = await self._memory.sessions.get_session(self.session_id)
+        if session is None:
+            return None
+        messages = await self._history.read(limit + 1)
+        complete, messages = len(messages) <= limit, messages[-limit:]
+
+        async def replace_suffix(start: int, output: list[TResponseInputItem]) -> bool:
+            if start >= len(messages):
+                return False
+            new = [self._make_message(cast(dict[str, Any], item)) for item in output]
+            try:
+                await self._memory.sessions.rewrite(
+                    self.session_id,
+                    new,
+                    from_id=messages[start]["id"],
+                    if_revision=session["revision"],
+                )
+            except (Conflict, NotFound):
+                return False
+            return True
+
+        return _CompactionSnapshot([item_of(message) for message in messages], complete, replace_suffix)
+
+    def _make_message(self, item: dict[str, Any]) -> dict[str, Any]:
+        kind, call_id = str(item.get("type")), item.get("call_id")
+        if kind.endswith("_call") and isinstance(item.get("name"), str) and isinstance(call_id, str):
+            self._called[call_id] = item["name"]
+        if not kind.endswith("_call_output"):
+            return message_of(item)
+        name = self._called.get(str(call_id))
+        return message_of(item, role="tool", tool_call_id=call_id, tool_name=name)
+
+
+def recall_filter(session: MnemosSession) -> CallModelInputFilter:
+    """Return a filter for ``RunConfig(call_model_input_filter=…)`` that adds what other sessions said.
+
+    The block goes into the instructions of the call and is not stored.
+    """
+
+    async def add(data: CallModelData[Any]) -> ModelInputData:
+        asked = next((_text(item) for item in reversed(data.model_data.input) if _is_user(item)), "")
+        block = await recall_block(
+            session._memory,
+            asked,
+            user_id=session.user_id,
+            exclude_session_ids=[session.session_id],
+        )
+        instructions = "\n\n".join(filter(None, (data.model_data.instructions, block)))
+        return ModelInputData(input=data.model_data.input, instructions=instructions or None)
+
+    return add
+
+
+def _is_user(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("role") == "user"
+
+
+def _text(item: Any) -> str:
+    content = item.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part)

@@ -1,0 +1,1 @@
+"""Shared parts of the adapters for agent frameworks: opening a memory, histories, recall, files."""
