@@ -29,6 +29,7 @@ MODULES = {
     "sql_hints": "benchmarks.sql_hints",
     "async": "benchmarks.async_calls",
     "client": "benchmarks.client",
+    "postgres": "benchmarks.postgres",
     "http": "benchmarks.http_server",
     "http_soak": "benchmarks.http_soak",
 }

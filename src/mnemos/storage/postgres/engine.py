@@ -40,6 +40,8 @@ log = logging.getLogger("mnemos.storage")
 
 _DELETES_A_STEP = 12
 _RETRY_SECONDS = 0.02
+# One plan for a statement, whatever values are bound: planning takes longer than most statements.
+_PLANS = "SET LOCAL plan_cache_mode = force_generic_plan"
 # A process that is stopped inside a transaction keeps its space for this long.
 _IDLE_SECONDS = 60
 
@@ -210,6 +212,7 @@ class PostgresStorage:
             state = _begin(
                 connection,
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                _PLANS,
                 f"SET LOCAL mnemos.space = '{number:d}'",
                 f"{self._sql.state_to_read} {number:d}",
             )
@@ -226,6 +229,7 @@ class PostgresStorage:
 
     def _begin_write(self, connection: Connection, seconds: float) -> tuple[WriteHandle, str]:
         settings = [
+            _PLANS,
             f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
             f"SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS:d}s'",
         ]

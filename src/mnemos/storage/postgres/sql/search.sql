@@ -1,14 +1,14 @@
--- Rows of the index are found by the words first, in a subquery that OFFSET keeps apart: the planner would
--- otherwise walk through all messages of the space when it sees the LIMIT.
+-- Rows are found by the index of words, and by no other. OFFSET keeps that apart: the planner would otherwise
+-- walk through all messages when it sees the LIMIT. IS TRUE hides the other conditions from it: it would read
+-- all of a space that it takes for small. The words of another space begin otherwise, so none can match.
 -- A long row has the places of its words only up to a limit. If it has all words of a phrase (:long), the
 -- phrase is looked for in its stretches, and found phrases count as words of the row.
 
 -- name: count_matches
 SELECT count(*)
 FROM mnemos.words AS w
-WHERE w.space = :space
-    AND w.id BETWEEN :first AND :last
-    AND w.words @@ :match::tsquery
+WHERE w.words @@ :match::tsquery
+    AND (w.space = :space AND w.id BETWEEN :first AND :last) IS TRUE
 
 -- Rows that have every clause: their words are counted together.
 -- name: best_of_all
@@ -39,11 +39,8 @@ FROM (
         FROM (
             SELECT w.id, w.message, w.n, w.words
             FROM mnemos.words AS w
-            WHERE w.space = :space
-                AND w.id BETWEEN :first AND :last
-                AND w.words @@ :match::tsquery
-                AND w.at >= :since
-                AND w.at < :until
+            WHERE w.words @@ :match::tsquery
+                AND (w.space = :space AND w.id BETWEEN :first AND :last AND w.at >= :since AND w.at < :until) IS TRUE
             OFFSET 0
         ) AS f
         ORDER BY f.id DESC
@@ -51,6 +48,7 @@ FROM (
     ) AS b
     WHERE NOT b.is_long
         OR b.words @@ :strict::tsquery
+    OFFSET 0
 ) AS a
 ORDER BY 3 DESC, a.id DESC
 LIMIT :limit
@@ -81,11 +79,8 @@ FROM (
         FROM (
             SELECT w.id, w.message, w.n, w.words
             FROM mnemos.words AS w
-            WHERE w.space = :space
-                AND w.id BETWEEN :first AND :last
-                AND w.words @@ :match::tsquery
-                AND w.at >= :since
-                AND w.at < :until
+            WHERE w.words @@ :match::tsquery
+                AND (w.space = :space AND w.id BETWEEN :first AND :last AND w.at >= :since AND w.at < :until) IS TRUE
             OFFSET 0
         ) AS f
         ORDER BY f.id DESC
@@ -97,7 +92,7 @@ FROM (
 CROSS JOIN LATERAL (
     SELECT count(*) AS matched, sum(c.idf * 2.2 * r.f / (r.f + a.norm)) AS total
     FROM unnest(:every::tsquery[], :idf::float8[]) AS c (clause, idf)
-    CROSS JOIN LATERAL (SELECT 1.645 * ts_rank('{1,1,1,1}', a.words, c.clause) AS f) AS r
+    CROSS JOIN LATERAL (SELECT 1.645 * ts_rank('{1,1,1,1}', a.words, c.clause) AS f OFFSET 0) AS r
     WHERE a.words @@ c.clause
 ) AS s
 WHERE s.matched > 0
@@ -129,11 +124,8 @@ FROM (
         FROM (
             SELECT w.id, w.message, w.words
             FROM mnemos.words AS w
-            WHERE w.space = :space
-                AND w.id BETWEEN :first AND :last
-                AND w.words @@ :match::tsquery
-                AND w.at >= :since
-                AND w.at < :until
+            WHERE w.words @@ :match::tsquery
+                AND (w.space = :space AND w.id BETWEEN :first AND :last AND w.at >= :since AND w.at < :until) IS TRUE
             OFFSET 0
         ) AS f
         ORDER BY f.id DESC
@@ -175,11 +167,8 @@ FROM (
     FROM (
         SELECT w.id, w.message, w.at, w.words
         FROM mnemos.words AS w
-        WHERE w.space = :space
-            AND w.id BETWEEN :first AND :last
-            AND w.words @@ :match::tsquery
-            AND w.at >= :since
-            AND w.at < :until
+        WHERE w.words @@ :match::tsquery
+            AND (w.space = :space AND w.id BETWEEN :first AND :last AND w.at >= :since AND w.at < :until) IS TRUE
         OFFSET 0
     ) AS b
 ) AS f
@@ -232,9 +221,8 @@ FROM (
     FROM (
         SELECT w.id, w.message
         FROM mnemos.words AS w
-        WHERE w.space = :space
-            AND w.id BETWEEN :first AND :last
-            AND w.words @@ :match::tsquery
+        WHERE w.words @@ :match::tsquery
+            AND (w.space = :space AND w.id BETWEEN :first AND :last) IS TRUE
         OFFSET 0
     ) AS f
     ORDER BY f.message DESC
