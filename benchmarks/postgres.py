@@ -29,7 +29,7 @@ SIZES, QUICK_SIZES = (2_000, 50_000), (500, 2_000)
 NEIGHBOURS, QUICK_NEIGHBOURS = 20, 3
 BATCH = 50
 SEARCHES = 20
-# What PostgreSQL does without windows and blocks.
+# The usual query, without windows and blocks.
 PLAIN = (
     "SELECT message FROM {schema}.words WHERE space = {space} AND words @@ %s::tsquery "
     "ORDER BY ts_rank(words, %s::tsquery) DESC LIMIT 20"
