@@ -244,3 +244,22 @@ def test_changes_of_other_processes_appear_in_every_tab(own_server: Server, open
     run_program("remember", "the oven is serviced every March", "--home", str(own_server.home))
     for seen in tabs:
         expect(seen.page.locator(".live")).to_contain_text("every March")
+
+
+def test_recall_shows_the_text_of_the_model_and_scores_that_add_up(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    question = "which queue did we choose for the order mails?"
+    seen.visit(f"recall?q={question}")
+    seen.page.wait_for_selector("#packed")
+    answer = ask(server, "recall", {"query": question, "explain": True})
+    assert (
+        seen.page.locator("#packed .stored").evaluate("one => one.textContent.trim()")
+        == answer["packed"].strip()
+    )
+    expect(seen.page.locator(".given")).to_contain_text(f"{answer['explanation']['tokens']} of 2,400 tokens")
+    for hit in answer["hits"]:
+        assert abs(sum(part["points"] for part in hit["explained"]["parts"]) - hit["score"]) < 0.01
+    seen.page.get_by_label("Not here?").fill("the footer covers a button")
+    seen.keys("Enter")
+    expect(seen.page.locator(".probe [role=status] .tag")).to_be_visible()
+    assert seen.errors == []
