@@ -217,7 +217,7 @@ function App() {
     </nav>
     <main id="main" tabindex="-1" ref=${main}><${Page} address=${address} /></main>
     <${Toast} />
-    ${overlay && html`<${Overlay} name=${overlay} close=${() => open(null)} />`}`;
+    ${overlay && html`<${Overlay} key=${overlay} name=${overlay} close=${() => open((now) => (now === overlay ? null : now))} />`}`;
 }
 
 await start();

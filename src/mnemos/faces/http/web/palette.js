@@ -45,7 +45,7 @@ export function Spaces({ close }) {
 async function look(query, signal) {
   const asked = [
     can("sessions_list") && call("sessions_search", { query, limit: 5 }, { signal }).then((found) =>
-      found.hits.map((hit) => ({ kind: "message", text: hit.title || hit.session_id, more: hit.snippet ?? "", where: ["sessions", `${hit.session_id}@${hit.message_id ?? hit.id ?? ""}`] })),
+      found.hits.map((hit) => ({ kind: "message", text: hit.title || hit.session_id, more: hit.snippet.replace(/>>>|<<</g, ""), where: ["sessions", `${hit.session_id}@${hit.id}`] })),
     ),
     can("memory_search") && call("memory_search", { query, limit: 5 }, { signal }).then((found) =>
       found.facts.map((fact) => ({ kind: "fact", text: fact.target, more: fact.content, where: ["facts", fact.target] })),
@@ -93,7 +93,7 @@ export function Palette({ close, pages }) {
       placeholder="page, conversation, fact, operation" value=${text} onKeyDown=${onKey} onInput=${(e) => (type(e.target.value), move(0))} />
     <ul id="choices" class="choices" role="listbox" aria-label="choices">
       ${choices.map((one, index) => html`<li id="choice-${index}" role="option" aria-selected=${index === chosen} onClick=${() => pick(one)}>
-        <span class="kind">${one.kind}</span><span class="grow"><${Line} text=${one.text} most=${60} /></span><span class="muted"><${Line} text=${one.more} most=${60} /></span></li>`)}
+        <span class="kind">${one.kind}</span><span><${Line} text=${one.text} most=${60} /></span><span class="muted"><${Line} text=${one.more} most=${80} /></span></li>`)}
     </ul>
   </${Dialog}>`;
 }

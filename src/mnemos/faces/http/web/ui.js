@@ -85,6 +85,9 @@ export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<di
   <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit} aria-valuenow=${used}><i class=${used > limit ? "over" : ""} style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
 </div>`;
 
+/** As a ref: an element that has the focus when it appears. */
+export const focused = (one) => one?.focus();
+
 export const Copy = ({ text, label = "copy" }) => {
   const [done, set] = useState(false);
   const copy = async () => {

@@ -1,6 +1,6 @@
 // The two files of notes that go into every prompt: edit them, look back, make room.
 import { act, call, can, mayWrite, toast, changed, useCall } from "../core.js";
-import { Dialog, Empty, Line, Loaded, Meter, Problem, Stored, Time, plural } from "../ui.js";
+import { Dialog, Empty, Line, Loaded, Meter, Problem, Stored, Time, focused, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 import { Diff } from "./log.js";
 
@@ -26,7 +26,7 @@ function Editor({ file, version, close }) {
   return html`<form class="form" onSubmit=${save}>
     <p class="muted">Entries are separated by a line with only §.</p>
     <label class="unseen" for="edit-${file.target}">${NAMES[file.target]}</label>
-    <textarea id="edit-${file.target}" rows=${Math.min(24, text.split("\n").length + 3)} autofocus value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => (e.key === "Escape" ? close() : e.key === "Enter" && (e.ctrlKey || e.metaKey) && save(e))}></textarea>
+    <textarea id="edit-${file.target}" ref=${focused} rows=${Math.min(24, text.split("\n").length + 3)} value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => (e.key === "Escape" ? close() : e.key === "Enter" && (e.ctrlKey || e.metaKey) && save(e))}></textarea>
     <${Meter} label="Used" used=${[...text.trim()].length} limit=${file.limit} unit="characters" />
     ${error && html`<${Problem} error=${error} />`}
     <footer class="does"><button class="main" disabled=${text === draft || !text.trim()}>Save <kbd>Ctrl ⏎</kbd></button><button type="button" onClick=${close}>Cancel</button></footer>

@@ -2,7 +2,7 @@
 import { act, call, can, go, revise, to, useCall } from "../core.js";
 import { Confirm, Forget } from "../confirm.js";
 import { Overview as Map, Store, VirtualList } from "../reader.js";
-import { Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, num, plural, visible } from "../ui.js";
+import { Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, focused, num, plural, visible } from "../ui.js";
 import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 
 const PAGE = 50;
@@ -197,7 +197,7 @@ function Title({ one }) {
   };
   if (text == null)
     return html`<h1><${Line} text=${one.title || one.id} most=${90} /></h1>${can("sessions_title") && html`<button class="quiet" data-key="e" onClick=${() => type(one.title ?? "")}>rename <kbd>e</kbd></button>`}`;
-  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" autofocus value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} /><button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
+  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" ref=${focused} value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} /><button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
 }
 
 function Conversation({ id, at, params }) {
