@@ -104,7 +104,6 @@ export function VirtualList({ heights, store, row, place, moved, label }) {
   useEffect(() => {
     if (!place) return;
     self.anchor = { index: place.index, offset: place.offset ?? 0 };
-    self.goal = performance.now() + 600;
     again();
   }, [place]);
   useLayoutEffect(() => {

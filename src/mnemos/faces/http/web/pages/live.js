@@ -42,7 +42,6 @@ function useEvents(pause) {
   const held = useRef(pause);
   held.current = pause;
   useEffect(() => {
-    const stop = new AbortController();
     const channel = new BroadcastChannel(`mnemos ${rights.space}`);
     const add = (one) => !held.current && set((old) => [one, ...old].slice(0, MOST));
     channel.onmessage = ({ data }) => (say("live"), add(data));
@@ -61,12 +60,11 @@ function useEvents(pause) {
     };
     begin();
     document.addEventListener("visibilitychange", change);
-    stop.signal.addEventListener("abort", () => {
+    return () => {
       document.removeEventListener("visibilitychange", change);
       release?.abort();
       channel.close();
-    });
-    return () => stop.abort();
+    };
   }, []);
   return { rows, status };
 }

@@ -141,7 +141,7 @@ function Side({ view, outline, hits, jump }) {
   return view.until - view.from + 1 < outline.ids.length && html`<${Map} roles=${outline.roles} hits=${hits} from=${view.from} until=${view.until} jump=${jump} />`;
 }
 
-function Reader({ id, at, params, info }) {
+function Reader({ id, at, params }) {
   const frame = useRef();
   const [outline, set] = useState(null);
   const [error, fail] = useState(null);
@@ -211,7 +211,7 @@ function Conversation({ id, at, params }) {
       ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}</span></div>
     <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> · ${one.model && html`<${Line} text=${one.model} most=${40} /> · `}<${Time} at=${one.started_at} /> · ${plural(one.message_count, "message")}${one.project ? html` · <${Line} text=${one.project} most=${60} />` : ""}
       ${lineage.data?.shown.length > 1 && html` · continues: ${lineage.data.shown.map((other, number) => html`${number > 0 && " → "}${other.id === one.id ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>` : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`}</p>
-    <${Reader} key=${one.id} id=${one.id} at=${at} params=${params} info=${one} />
+    <${Reader} key=${one.id} id=${one.id} at=${at} params=${params} />
     ${doomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }} note="This can be undone." close=${() => doom(false)} done=${() => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"))} />`}`}<//>`;
 }
 
