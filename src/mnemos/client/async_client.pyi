@@ -481,7 +481,9 @@ class AsyncClient:
         *,
         kinds: list[
             Literal["claude-code", "codex", "hermes", "chatgpt", "claude"]
-            | Literal["gemini", "qwen", "opencode", "cline", "roo", "continue", "goose", "zed", "aider"]
+            | Literal[
+                "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+            ]
         ]
         | None = ...,
         all: bool = ...,
@@ -508,7 +510,9 @@ class AsyncClient:
         path: str | None = ...,
         since: str | float | None = ...,
         dry_run: bool = ...,
-        program: Literal["gemini", "qwen", "opencode", "cline", "roo", "continue", "goose", "zed", "aider"],
+        program: Literal[
+            "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+        ],
     ) -> of_imports.Imported: ...
     async def import_jsonl(
         self, *, path: str | None = ..., since: str | float | None = ..., dry_run: bool = ...

@@ -30,7 +30,9 @@ DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
 _READING = "Reading conversations"
 
-Program = Literal["gemini", "qwen", "opencode", "cline", "roo", "continue", "goose", "zed", "aider"]
+Program = Literal[
+    "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+]
 PROGRAMS: tuple[str, ...] = get_args(Program)
 
 

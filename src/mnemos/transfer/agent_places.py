@@ -68,10 +68,17 @@ _PLACES: Final[Mapping[str, Places]] = {
         *here.extensions("saoudrizwan.claude-dev"),
     ),
     "roo": lambda here: here.extensions("rooveterinaryinc.roo-cline"),
+    "copilot": lambda here: tuple(
+        here.app(editor) / "User" / place
+        for editor in _EDITORS[:3]
+        for place in ("workspaceStorage", "globalStorage/emptyWindowChatSessions")
+    ),
     "continue": lambda here: (here.folder("CONTINUE_GLOBAL_DIR", ".continue") / "sessions",),
     "goose": lambda here: (here.data() / "goose" / "sessions" / "sessions.db",),
     "zed": lambda here: (here.local_app("Zed") / "threads" / "threads.db",),
 }
+ONLY: Final = {"copilot": "chatSessions"}
+"""The only folder to look into within each folder of a place, which has many others."""
 KINDS: Final = tuple(_PLACES)
 """The programs whose files are found without being named."""
 

@@ -73,6 +73,7 @@ _MODULES: Final = {
     "cline": "cline",
     "roo": "roo",
     "continue": "continue_dev",
+    "copilot": "copilot",
     "goose": "goose",
     "zed": "zed",
     "aider": "aider",
@@ -160,6 +161,9 @@ def _detect_record(found: Any) -> str | None:
         return "gemini"
     if "systemPayload" in found or (isinstance(message, dict) and "parts" in message):
         return "qwen"
+    if isinstance(found.get("requests"), list) or (kind is None and isinstance(found.get("v"), dict)):
+        session = found.get("v", found)
+        return "copilot" if isinstance(session.get("requests"), list) and "sessionId" in session else None
     if isinstance(found.get("sessionId"), str) and isinstance(found.get("history"), list):
         return "continue"
     if isinstance(found.get("sessionId"), str) and isinstance(found.get("messages"), list):

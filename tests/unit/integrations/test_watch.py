@@ -65,6 +65,15 @@ def test_it_notices_an_old_file_that_grows_within_a_round(tmp_path: Path) -> Non
     assert sum(place.look(later, 0.1) for _ in range(30)) == 1
 
 
+def test_it_looks_only_into_the_folders_of_chats(tmp_path: Path) -> None:
+    place = Place("copilot", str(tmp_path), "chatSessions")
+    append(tmp_path / "workspace" / "extension" / "cache.json", "x")
+    assert not place.look(time.time(), 1.0)
+    append(tmp_path / "workspace" / "chatSessions" / "s.jsonl", "x")
+    assert place.look(time.time(), 0.0)
+    assert not any("extension" in folder for folder in place.folders)
+
+
 def test_it_notices_a_database_by_its_log(tmp_path: Path) -> None:
     database = tmp_path / "opencode.db"
     place = Place("opencode", str(database))

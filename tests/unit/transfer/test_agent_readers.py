@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,86 @@ def test_importing_a_program_twice_adds_nothing(kind: str, tmp_path: Path) -> No
         again = memory.imports.import_files(load_reader(kind), moved)
         assert again.messages == 0 or kind == "aider"
         assert memory.imports.import_files(load_reader(kind), path).unchanged == 1
+
+
+REQUEST = {
+    "requestId": "r1",
+    "timestamp": 1794897910000,
+    "message": {"text": QUESTION, "parts": []},
+    "modelId": "copilot/loopback",
+    "response": [],
+    "modelState": {"value": 0},
+}
+ANSWER: list[dict[str, Any]] = [
+    {"kind": "thinking", "value": "Look"},
+    {
+        "kind": "toolInvocationSerialized",
+        "toolCallId": "c1",
+        "toolId": LISTING,
+        "invocationMessage": {"value": "Reading"},
+        "resultDetails": {"input": "{}", "output": [{"type": "embed", "isText": True, "value": "a.txt"}]},
+    },
+    {"value": "Decision: the order mails go through "},
+    {"kind": "inlineReference", "inlineReference": {"path": "/redis.py"}, "name": "Redis streams"},
+    {"value": "."},
+]
+
+
+def test_a_chat_of_vs_code_is_read_from_its_log_and_an_unfinished_answer_waits(tmp_path: Path) -> None:
+    folder = tmp_path / "workspaceStorage" / "w1"
+    path = folder / "chatSessions" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    (folder / "workspace.json").write_text(json.dumps({"folder": "file:///home/ada/shop"}))
+    session = {"version": 3, "sessionId": "s1", "creationDate": 1794897900000, "requests": []}
+    log: list[dict[str, Any]] = [
+        {"kind": 0, "v": session},
+        {"kind": 2, "k": ["requests"], "v": [REQUEST]},
+        {"kind": 1, "k": ["customTitle"], "v": "Order mails"},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": ANSWER[:2]},
+    ]
+    rest: list[dict[str, Any]] = [
+        {"kind": 2, "k": ["requests", 0, "response"], "v": ANSWER[2:], "i": 2},
+        {"kind": 1, "k": ["requests", 0, "modelState"], "v": {"value": 1}},
+        {"kind": 3, "k": ["responderUsername"]},
+    ]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in log) + '{"kind": 2, "k"')
+    reader = load_reader("copilot")
+    with mnemos.open(":memory:") as memory:
+        report = memory.imports.import_files(reader, tmp_path / "workspaceStorage")
+        assert (report.messages, report.left_out, report.problems) == (1, {"unfinished answers": 1}, [])
+        path.write_text("".join(json.dumps(entry) + "\n" for entry in [*log, *rest]))
+        assert memory.imports.import_files(reader, tmp_path / "workspaceStorage").messages == 3
+        (known,) = memory.sessions.search_sessions()
+        assert (known["title"], known["project"]) == ("Order mails", "/home/ada/shop")
+        assert memory.sessions.get_messages("s1")[-1]["content"] == DECISION
+    assert detect_kind(path) == "copilot"
+
+
+def test_a_chat_of_an_older_vs_code_is_read_and_an_unknown_version_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s1.json"
+    request = {
+        **REQUEST,
+        "message": QUESTION,
+        "response": [{"value": DECISION}],
+        "result": {},
+        "isCanceled": True,
+    }
+    del request["modelState"]
+    path.write_text(json.dumps({"sessionId": "s1", "requests": [request]}))
+    items = read_items(load_reader("copilot"), path)
+    assert spoken(items) == [("user", QUESTION), ("assistant", DECISION)]
+    assert_storable(items)
+    assert detect_kind(path) == "copilot"
+    for text in (json.dumps({"version": 9, "sessionId": "s1", "requests": []}), "[]", '{"version": 3}', "{"):
+        path.write_text(text)
+        with pytest.raises(InvalidInput):
+            read_items(load_reader("copilot"), path)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_a_damaged_chat_of_vs_code_is_survived(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("spoiled") / "s1.jsonl"
+    session = {"version": 3, "sessionId": "s1", "requests": [{**REQUEST, "response": ANSWER}]}
+    entries = [{"kind": 0, "v": session}, {"kind": 2, "k": ["requests", 0, "response"], "v": ANSWER, "i": 1}]
+    path.write_bytes(spoiled("\n".join(map(json.dumps, entries)).encode(), seed))
+    assert_survives(load_reader("copilot"), path)

@@ -44,7 +44,11 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
     if settings.disabled:
         raise InvalidInput("Memory is disabled (MNEMOS_DISABLED): nothing would be recorded.")
     kinds = programs or agent_places.KINDS
-    places = [(kind, str(path)) for kind in kinds for path in agent_places.default_places(kind, settings)]
+    places = [
+        (kind, str(path), agent_places.ONLY.get(kind, ""))
+        for kind in kinds
+        for path in agent_places.default_places(kind, settings)
+    ]
     watch = RunningWatch(os.getpid(), time.time(), settings.space, tuple(kinds))
     # Held until the process ends, also as the poller.
     take_lock(settings.home, watch)

@@ -37,6 +37,8 @@ class Place:
 
     kind: str
     root: str
+    only: str = ""
+    """The only folder to look into within each folder of the root."""
     folders: dict[str, int] = field(default_factory=dict)
     files: dict[str, Stamp] = field(default_factory=dict)
     hot: dict[str, float] = field(default_factory=dict)
@@ -81,7 +83,8 @@ class Place:
         files = [path for path, is_dir in listed if not is_dir and path.endswith(_SUFFIXES)]
         changed = self._compare(files, now)
         for path, is_dir in listed:
-            if is_dir and depth < _DEPTH and path not in self.folders:
+            is_wanted = depth != 1 or not self.only or path.endswith(os.sep + self.only)
+            if is_dir and is_wanted and depth < _DEPTH and path not in self.folders:
                 changed |= self._list(path, depth + 1, now)
         return changed
 
@@ -179,11 +182,11 @@ def poll(places: Sequence[Place], importer: Importer, pause: float = PAUSE) -> N
 
 
 def main() -> None:
-    """Run with a JSON object as the only argument: ``places``, pairs of kind and path; ``command``."""
+    """Run with a JSON object as the only argument: ``places``, each a list of arguments; ``command``."""
     given = json.loads(sys.argv[1])
     importer = Importer(given["command"])
     try:
-        poll([Place(kind, path) for kind, path in given["places"]], importer, given.get("pause", PAUSE))
+        poll([Place(*place) for place in given["places"]], importer, given.get("pause", PAUSE))
     except KeyboardInterrupt:
         importer.close()
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _UNREADABLE: Final = {
     "cursor": "Its conversations are not recorded, because Cursor's format is not public. The memory keeps "
     "what its model stores with the tools.",
-    "vscode": "Conversations of Copilot Chat are not recorded. Those of Cline, Roo Code and Continue are, "
-    "while `mnemos watch` runs.",
+    "vscode": "Conversations of Copilot Chat, Cline, Roo Code and Continue are recorded while `mnemos watch` "
+    "runs: `mnemos watch install`.",
     "claude-desktop": "Its conversations are not recorded, because they are not on this machine. "
     "`mnemos import claude EXPORT` imports an export of Claude.ai.",
 }

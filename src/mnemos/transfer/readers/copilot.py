@@ -1,0 +1,193 @@
+"""Reader of the chats of VS Code, such as Copilot's: a file per session, as an object or a log of changes.
+
+The log begins with the whole session. Each further line replaces a value, adds to a list or deletes a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from mnemos.errors import InvalidInput
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_json,
+    decode_object,
+    drop_empty,
+    find_files,
+    get_object,
+    get_objects,
+    get_text,
+    is_file,
+    is_folder,
+    parse_time,
+    read_whole,
+    stat_sources,
+)
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, SourceFile
+from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue
+
+KIND: Final = "copilot"
+CHATS: Final = "chatSessions"
+_WORKSPACE: Final = "workspace.json"
+_VERSIONS: Final = (None, 1, 2, 3)
+_INITIAL, _SET, _PUSH, _DELETE = range(4)
+# States of an answer: complete, cancelled, failed.
+_ENDED: Final = (1, 2, 3)
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield the sessions of a folder, or of all workspaces in it."""
+    if is_file(path):
+        return stat_sources([path], on_problem)
+    try:
+        below = [one / CHATS for one in sorted(path.iterdir()) if is_folder(one / CHATS)]
+    except OSError as exc:
+        on_problem(path, f"it can't be read: {exc.strerror}")
+        return iter(())
+    folders = below or [path]
+    files = (
+        file
+        for one in folders
+        for suffix in (".json", ".jsonl")
+        for file in find_files(one, suffix, on_problem)
+    )
+    return stat_sources(files, on_problem)
+
+
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    try:
+        session = _load(source.path)
+    except (ValueError, KeyError, IndexError, TypeError) as exc:
+        raise InvalidInput(f"{source.path} is not a chat: {exc}") from exc
+    session_id = clean_name(session.get("sessionId"))
+    is_known = session_id is not None and isinstance(session.get("requests"), list)
+    if not is_known or session.get("version") not in _VERSIONS:
+        raise InvalidInput(f"{source.path} has no requests, or a version of the format that is not known")
+    requests = get_objects(session, "requests")
+    started = parse_time(session.get("creationDate"))
+    yield Conversation(
+        str(session_id),
+        KIND,
+        started_at=started,
+        model=clean_name(next((one["modelId"] for one in requests if one.get("modelId")), None)),
+        title=clean_name(session.get("customTitle")),
+        metadata=drop_empty(cwd=_find_folder(source.path)) or None,
+    )
+    say = Dialogue(str(session_id), started or source.changed_ns / 1e9)
+    for number, request in enumerate(requests, 1):
+        yield from _read_request(say, request, is_last=number == len(requests))
+    yield BEGINNING
+
+
+READER: Final = Reader(KIND, "Copilot Chat", find, read, resumes=False)
+
+
+def _load(path: Path) -> Mapping[str, Any]:
+    """Return a session as it is after all changes. A last line that is being written is left out."""
+    data = read_whole(path)
+    if path.suffix != ".jsonl":
+        return decode_object(data)
+    state: Any = None
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = decode_object(line)
+        except ValueError:
+            if number == len(lines):
+                break
+            raise
+        if entry.get("kind") == _INITIAL:
+            state = entry["v"]
+        else:
+            _apply(state, entry)
+    if not isinstance(state, dict):
+        raise ValueError("its log does not begin with a session")  # noqa: TRY004 - of the text
+    return state
+
+
+def _apply(state: Any, entry: Mapping[str, Any]) -> None:
+    *path, last = entry["k"]
+    for step in path:
+        state = state[step]
+    kind = entry.get("kind")
+    if kind == _SET:
+        if isinstance(state, list) and last == len(state):
+            state.append(entry.get("v"))
+        else:
+            state[last] = entry.get("v")
+    elif kind == _DELETE:
+        state[last] = None
+    elif kind == _PUSH:
+        listed = state.get(last) if isinstance(state, dict) else state[last]
+        listed = listed if isinstance(listed, list) else []
+        if isinstance(entry.get("i"), int):
+            del listed[entry["i"] :]
+        listed.extend(entry.get("v") or ())
+        state[last] = listed
+    else:
+        raise ValueError(f"a change of kind {kind!r:.20} is not known")
+
+
+def _read_request(say: Dialogue, request: Mapping[str, Any], *, is_last: bool) -> Iterator[Item]:
+    at, key = parse_time(request.get("timestamp")), clean_name(request.get("requestId"))
+    message = request.get("message")
+    text = message if isinstance(message, str) else get_text(get_object(request, "message"), "text")
+    yield from say.ask(text, at, key)
+    state = get_object(request, "modelState").get("value")
+    has_ended = state in _ENDED or (state is None and (request.get("result") or request.get("isCanceled")))
+    if is_last and not has_ended:
+        yield UNFINISHED
+        return
+    parts = get_objects(request, "response")
+    for part in parts:
+        if part.get("kind") == "toolInvocationSerialized":
+            yield from _read_tool(say, part, at)
+    texts = [_render(part) for part in parts]
+    thoughts = [_text(part.get("value")) for part in parts if part.get("kind") == "thinking"]
+    yield from say.reply("".join(texts), at, key and f"{key}/answer", thoughts=[*filter(None, thoughts)])
+
+
+def _read_tool(say: Dialogue, part: Mapping[str, Any], at: float | None) -> Iterator[Item]:
+    call_id, name = clean_name(part.get("toolCallId")), part.get("toolId")
+    details = get_object(part, "resultDetails")
+    given = get_text(details, "input") or {"message": _text(part.get("invocationMessage"))}
+    yield from say.call(call_id, name, given, at)
+    output = "\n".join(get_text(one, "value") for one in get_objects(details, "output") if one.get("isText"))
+    said = output or _text(part.get("pastTenseMessage"))
+    if said:
+        yield from say.answer(call_id, name, said, at, is_error=bool(details.get("isError")))
+
+
+def _render(part: Mapping[str, Any]) -> str:
+    """Return the text of a part of an answer: Markdown, or the name of a file within it."""
+    kind = part.get("kind")
+    if kind is None:
+        return _text(part)
+    if kind == "markdownContent":
+        return _text(part.get("content"))
+    if kind == "inlineReference":
+        reference = get_object(part, "inlineReference")
+        place = get_text(reference, "path") or get_text(get_object(reference, "uri"), "path")
+        return get_text(part, "name") or get_text(reference, "name") or place
+    return ""
+
+
+def _text(value: Any) -> str:
+    """Return text, or the value of Markdown."""
+    return value if isinstance(value, str) else get_text(value, "value") if isinstance(value, dict) else ""
+
+
+def _find_folder(path: Path) -> str | None:
+    """Return the folder of a workspace, which is in a file beside the folder of chats."""
+    beside = path.parent.with_name(_WORKSPACE)
+    try:
+        found = decode_json(read_whole(beside)) if is_file(beside) else {}
+    except (ValueError, OSError):
+        return None
+    folder = get_text(found, "folder") if isinstance(found, dict) else ""
+    return clean_name(unquote(folder.removeprefix("file://"))) if folder.startswith("file://") else None
