@@ -26,8 +26,9 @@ from items import (
 )
 
 import mnemos
-from mnemos.errors import InvalidInput
+from mnemos.errors import Busy, InvalidInput
 from mnemos.files import zstd
+from mnemos.storage.sqlite import readonly
 from mnemos.transfer.import_formats import detect_kind, load_reader
 from mnemos.transfer.reader import Mark
 
@@ -239,6 +240,31 @@ def test_a_database_with_another_schema_is_refused(kind: str, tmp_path: Path) ->
     change(path, "CREATE TABLE session (id TEXT)")
     with pytest.raises(InvalidInput, match="schema"):
         read_items(load_reader(kind), path)
+
+
+def test_a_database_that_stays_locked_is_left_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readonly, "_WAIT_SECONDS", 0.01)
+    path = database("goose", tmp_path)
+    writer = apsw.Connection(str(path))
+    writer.execute("BEGIN EXCLUSIVE")
+    with mnemos.open(":memory:") as memory:
+        with pytest.raises(Busy):
+            memory.imports.import_files(load_reader("goose"), path)
+        writer.close()
+        assert memory.imports.import_files(load_reader("goose"), path).messages == 5
+
+
+def test_a_damaged_database_is_reported_and_read_once_it_is_whole(tmp_path: Path) -> None:
+    path = database("zed", tmp_path)
+    data = path.read_bytes()
+    with mnemos.open(":memory:") as memory:
+        path.write_bytes(data[: len(data) // 2])
+        (problem,) = memory.imports.import_files(load_reader("zed"), path).problems
+        assert "doctor" not in problem.why
+        path.write_bytes(data)
+        assert memory.imports.import_files(load_reader("zed"), path).messages == 9
 
 
 @pytest.mark.parametrize("kind", DATABASES)

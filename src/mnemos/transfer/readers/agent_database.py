@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
+from mnemos.errors import Busy, InvalidInput, NotFound, StorageError, Unavailable
 from mnemos.inputs import can_be_name
 from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import AgentDatabase, agent_database
@@ -25,7 +25,8 @@ def read_changed(
 ) -> Iterator[Item]:
     """Yield the sessions that changed since a mark, parents first, and a mark after each.
 
-    All are read again if there are more old ones than before: another database was put in its place.
+    All are read again if there are more old ones than before: another database was put in its place. Busy if
+    the program keeps it locked.
     """
     try:
         with agent_database(source.path, program) as database:
@@ -38,8 +39,12 @@ def read_changed(
                 yield Mark(_POSITION, number, mark.state)
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{source.path} has text that is not UTF-8: {exc}") from exc
+    except Busy:
+        # Not a fault of the file: the import is to be repeated.
+        raise
     except (NotFound, StorageError, Unavailable) as exc:
-        raise InvalidInput(str(exc)) from exc
+        # Without the advice, which is about a database of ours.
+        raise InvalidInput(str(exc).partition(". ")[0]) from exc
     newest = max((row["changed"] for row in rows.values()), default=0)
     yield Mark(_POSITION, 0, {"newest": newest, "count": len(rows)})
 
