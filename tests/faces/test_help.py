@@ -129,6 +129,16 @@ def test_the_example_of_a_command_for_the_watch_works(example: str, folder: Path
         assert "mnemos-watch" in mnemos("watch", "uninstall").err
 
 
+def test_a_watch_that_could_not_be_started_is_a_failure(
+    folder: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    if sys.platform.startswith("linux"):
+        assert mnemos("watch", "install").code == 1
+        assert mnemos("watch", "uninstall").code == 0
+
+
 @pytest.mark.parametrize("name", ["serve", "ui"])
 def test_the_example_of_the_http_server_works(name: str, folder: Path) -> None:
     (example,) = (one for one in EXAMPLES if one.startswith(f"{name} "))

@@ -96,17 +96,21 @@ def status(chosen: Chosen) -> None:
 @click.command(cls=HelpedCommand, params=common_options(), example="watch install --print")
 @click.option("--print", "only_show", is_flag=True, help="Only show what would be written.")
 @click.pass_obj
-def install(chosen: Chosen, only_show: bool) -> None:  # noqa: FBT001
+def install(chosen: Chosen, only_show: bool) -> int:  # noqa: FBT001
     """Start the watch now and at every login: a systemd user unit or a launchd agent."""
     service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
     if only_show:
         click.echo(plain(f"{service.path}\n\n{service.content.decode()}"))
-        return
+        return 0
     problems = service.install(machine)
     click.echo(plain("\n".join([f"Wrote {machine.shorten(service.path)}.", *problems])))
     if problems:
-        raise SystemExit(1)
+        click.echo(
+            "mnemos: The watch was not started. Run these commands, or `mnemos watch` itself.", err=True
+        )
+        return 1
     click.echo("The watch is running. `mnemos watch uninstall` stops it.")
+    return 0
 
 
 @click.command(cls=HelpedCommand, params=common_options(), example="watch uninstall")
