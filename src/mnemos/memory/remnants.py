@@ -30,6 +30,7 @@ _MOST_PIECES: Final = 300
 _MOST_BYTES: Final = 256_000_000
 _MOST_FILES: Final = 20_000
 _BLOCK: Final = 4_000_000
+_SERVER: Final = "the log and the backups of the database server, and keys of its text index until REINDEX"
 _SEARCH_MEMORY: Final = 64_000_000
 _QUERY_SECONDS: Final = 5.0
 # Formats escape or double these characters; the text between them is the same in all formats.
@@ -68,6 +69,8 @@ def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
     alone is compacted, which erases it.
     """
     found = Remnants([*memory.home.backups(), *memory.notebook.copies()])
+    if memory.home.is_server:
+        found.copies.append(_SERVER)
     texts = [text for text in texts if text.strip()]
     if not texts or memory.is_in_memory:
         return found
