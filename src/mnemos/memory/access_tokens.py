@@ -95,6 +95,8 @@ class Grant:
     space: str
     scope: Scope
     operations: str = "all"
+    is_person: bool = False
+    """True for the page in a browser: what it stores was stated by the user."""
 
 
 class Doorkeeper:

@@ -7,6 +7,7 @@ home knows them.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import re
 import secrets
@@ -95,7 +96,7 @@ class PageSessions:
             return None
         if known.expires_at is not None and known.expires_at < now + IDLE_SECONDS - _RENEW_SECONDS:
             self._renew(known, now)
-        return known.grant
+        return dataclasses.replace(known.grant, is_person=True)
 
     def _renew(self, known: Token, now: float) -> None:
         longer = msgspec.structs.replace(known, expires_at=now + IDLE_SECONDS)

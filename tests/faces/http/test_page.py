@@ -57,6 +57,17 @@ def test_only_the_owner_gets_a_token_for_another_space(server: Server) -> None:
     assert (status, got["space"]) == (200, "other")
 
 
+def test_a_fact_stored_on_the_page_was_stated_by_the_user(server: Server) -> None:
+    _, got = ask(server, {"code": make_code(Settings(home=server.home), server_time(server))})
+    server.post("remember", {"text": "The port of staging is 5433"}, token=str(got["token"]))
+    server.post("remember", {"text": "The owner of billing is Ana"})
+    facts = server.post("facts_list").json["facts"]
+    assert {fact["target"]: fact["stated_by"] for fact in facts} == {
+        "port.staging": "user",
+        "owner.billing": "agent",
+    }
+
+
 def test_without_the_switch_there_is_no_page(tmp_path: Path) -> None:
     with serving(tmp_path / "home") as started:
         assert started.send("GET", "/").status == 404

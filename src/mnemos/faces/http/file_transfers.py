@@ -106,7 +106,7 @@ async def send_lines(calls: OperationCalls, call: Call, media: str) -> Reply:
     def write(_: Cancellation) -> None:
         operation = call.read_allowed()
         with (
-            calls.spaces.use(call.grant.space) as memory,
+            calls.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory,
             open(os.dup(file.fileno()), "w", encoding="utf-8", errors="replace", newline="") as stream,  # noqa: PTH123
         ):
             operation.write_lines(memory, stream)
@@ -125,7 +125,10 @@ async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
 
     def write(cancellation: Cancellation) -> BinaryIO:
         operation = call.read_allowed()
-        with calls.spaces.use(call.grant.space) as memory, memory.workspace.files.scratch_folder() as folder:
+        with (
+            calls.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory,
+            memory.workspace.files.scratch_folder() as folder,
+        ):
             path = folder / f"file{ending}"
             carry_out(_at(operation, path), memory, cancellation.check)
             # Its content stays until it is sent, its name does not.
@@ -167,7 +170,7 @@ class Uploads:
         return replace(call, read=lambda: _at(operation, path), kept=kept)
 
     def _choose_path(self, kept: ExitStack, call: Call, ending: str) -> Path:
-        memory = kept.enter_context(self._spaces.use(call.grant.space))
+        memory = kept.enter_context(self._spaces.use(call.grant.space, by_person=call.grant.is_person))
         return kept.enter_context(memory.workspace.files.scratch_folder()) / f"upload{ending}"
 
 

@@ -88,7 +88,7 @@ class OperationCalls:
 
     def perform(self, call: Call, cancellation: Cancellation, progress: Progress | None = None) -> bytes:
         """Return the answer to a call in JSON."""
-        with call.kept, self.spaces.use(call.grant.space) as memory:
+        with call.kept, self.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory:
             operation = call.read_allowed()
             if call.preview:
                 return encode(Preview(operation.at_stake(memory), operation.questions(memory)))

@@ -72,7 +72,7 @@ class Spaces:
         self._own = memory
         self._lock = threading.Lock()
         # In the order of their last use.
-        self._opened: dict[str, _Opened] = {}
+        self._opened: dict[tuple[str, str], _Opened] = {}
 
     @property
     def own(self) -> str:
@@ -105,16 +105,21 @@ class Spaces:
         return self._own.storage.watch()
 
     @contextmanager
-    def use(self, space: str) -> Iterator[Memory]:
-        """Return the memory of a space, which stays open while it is used."""
-        if space == self.own:
+    def use(self, space: str, *, by_person: bool = False) -> Iterator[Memory]:
+        """Return the memory of a space, which stays open while it is used.
+
+        ``by_person``: facts that are stored with it were stated by the user.
+        """
+        settings = self._own.settings
+        key = space, "user" if by_person else settings.stated_by
+        if key == (settings.space, settings.stated_by):
             yield self._own
             return
         with self._lock:
-            opened = self._opened.pop(space, None) or _Opened(
-                Memory(replace(self._own.settings, space=space))
+            opened = self._opened.pop(key, None) or _Opened(
+                Memory(replace(settings, space=space, stated_by=key[1]))
             )
-            self._opened[space] = opened
+            self._opened[key] = opened
             opened.users += 1
         try:
             yield opened.memory
