@@ -8,31 +8,37 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, PermissionDenied
 from mnemos.files import read_bounded
-from mnemos.inputs import SERVERS, find_scheme, read_home, suggest
-from mnemos.projects import find_project
+from mnemos.inputs import read_home, suggest
+from mnemos.setting_values import (
+    Durability,
+    check_backend,
+    check_database,
+    check_depth,
+    check_durability,
+    check_names,
+    check_notebook_files,
+    check_positive,
+    check_project,
+    check_prompt_parts,
+    check_provider,
+    check_space,
+    check_stater,
+    check_switch,
+    check_text,
+    check_tokens,
+    check_whole,
+)
 
-_SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
-_PLUG_IN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_PROMPT_PARTS = ("notebook", "facts", "tables")
 _MEMORY_TABLE = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
-_FEWEST_TOKENS = 50  # Fewer have no room for a fact.
 _LARGEST_FILE = 1_000_000
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off", ""})
-
-Stater = Literal["user", "agent", "import", "tool"]
-STATERS = get_args(Stater)
-"""The sources of a fact: a person, a model, imported data or the output of a tool."""
 
 VARIABLES = {
     "database": ("MNEMOS_DATABASE",),
@@ -59,13 +65,6 @@ TABLES = {
 
 KEYS = {"llm": "MNEMOS_LLM_API_KEY", "embedding": "MNEMOS_EMBEDDING_API_KEY"}
 """The variables that hold the keys of endpoints, unless ``api_key_env`` names others."""
-
-
-class Durability(StrEnum):
-    NORMAL = "normal"
-    """An acknowledged write survives a killed process."""
-    FULL = "full"
-    """An acknowledged write survives a power cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,24 +237,6 @@ def find_token(env: Mapping[str, str] | None = None) -> str:
     return (os.environ if env is None else env).get("MNEMOS_TOKEN", "").strip()
 
 
-def check_database(name: str, value: Any) -> str:
-    """Check the URL of a database, whose text is in no message: it may hold a password."""
-    text = value.strip() if isinstance(value, str) else None
-    if text == "" or find_scheme(text) in SERVERS:
-        return text or ""
-    raise InvalidInput(f"{name} must be a URL such as postgresql://user:password@host:5432/database.")
-
-
-def check_space(space: str) -> str:
-    """Check a space: parts of letters, digits and ``. _ @ -``, joined by ``/``."""
-    if not isinstance(space, str) or len(space) > 200 or not _SPACE.fullmatch(space):
-        raise InvalidInput(
-            f"{space!r} is not a valid space. Use letters, digits and . _ @ - in parts joined by /, "
-            "such as team-a/alice."
-        )
-    return space
-
-
 def read_config(home: Path) -> dict[str, Any]:
     """Return the content of ``config.toml``, unchecked; empty if there is none."""
     path = home / "config.toml"
@@ -335,7 +316,7 @@ def _endpoint(name: str, found: Any, env: Mapping[str, str]) -> Model:
         base_url=env.get(used.get(f"{name}.base_url", "")) or str(found.get("base_url", "")),
         model=env.get(used.get(f"{name}.model", "")) or str(found.get("model", "")),
         api_key=env.get(str(found.get("api_key_env", KEYS[name])), ""),
-        timeout=_positive(f"{name}.timeout", found.get("timeout", 60.0)),
+        timeout=check_positive(f"{name}.timeout", found.get("timeout", 60.0)),
     )
 
 
@@ -347,118 +328,8 @@ def _honcho(found: Any, env: Mapping[str, str]) -> Honcho:
         base_url=env.get("HONCHO_BASE_URL") or str(found.get("base_url", usual.base_url)),
         app_id=env.get("HONCHO_APP_ID") or str(found.get("app_id", usual.app_id)),
         api_key=env.get("HONCHO_API_KEY", ""),
-        timeout=_positive("honcho.timeout", found.get("timeout", usual.timeout)),
+        timeout=check_positive("honcho.timeout", found.get("timeout", usual.timeout)),
     )
-
-
-def _truth(name: str, value: Any) -> bool:
-    text = str(value).strip().lower()
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    raise InvalidInput(f"{name} must be true or false, not {value!r}.")
-
-
-def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0 < number < 1e12:
-        raise InvalidInput(f"{name} must be a number above zero, not {value!r}.")
-    return number
-
-
-def _whole(name: str, value: Any) -> int:
-    number = _positive(name, value)
-    if number != int(number):
-        raise InvalidInput(f"{name} must be a whole number above zero, not {value!r}.")
-    return int(number)
-
-
-def _tokens(name: str, value: Any) -> int:
-    number = _whole(name, value)
-    if number < _FEWEST_TOKENS:
-        raise InvalidInput(f"{name} must be at least {_FEWEST_TOKENS}, not {value!r}.")
-    return number
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} must be a non-empty string, not {value!r}.")
-    return value
-
-
-def _files(name: str, value: Any) -> tuple[str, ...]:
-    """Parse the files of the notebook: names, or ``on`` or ``off`` for all or none."""
-    every = ("memory", "user")
-    if isinstance(value, str):
-        word = value.strip().lower()
-        value = every if word in _TRUE else () if word in _FALSE else word.split(",")
-    wanted = [str(one).strip() for one in value] if isinstance(value, Sequence) else [repr(value)]
-    if not set(wanted) <= set(every):
-        raise InvalidInput(f"{name} must be on, off, memory or user, not {value!r}.")
-    return tuple(one for one in every if one in wanted)
-
-
-def _names(name: str, value: Any) -> tuple[str, ...]:
-    """Parse names in a list, or in one string with commas."""
-    several = value.split(",") if isinstance(value, str) else value
-    if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several):
-        raise InvalidInput(f"{name} must be a list of names, not {value!r}.")
-    return tuple(one.strip() for one in several if one.strip())
-
-
-def check_provider(name: str, value: Any) -> str:
-    """Check the name of a provider; empty for none or the built-in one, which is always there."""
-    known = value.strip() if isinstance(value, str) else None
-    if known in ("", "none", "builtin"):
-        return ""
-    if known is None or not _PLUG_IN.fullmatch(known):
-        raise InvalidInput(f"{name} must have letters, digits and . _ - only, not {value!r}.")
-    return known
-
-
-def _backend(name: str, value: Any) -> str:
-    """Check the name of a backend; empty to choose automatically."""
-    known = value.strip().lower() if isinstance(value, str) else None
-    if known is None or (known and not _PLUG_IN.fullmatch(known)):
-        raise InvalidInput(f"{name} must be null, local, honcho or a plug-in, not {value!r}.")
-    return known
-
-
-def _prompt_parts(name: str, value: Any) -> str:
-    """Parse the parts of the system prompt, separated by commas; ``off`` for none."""
-    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    wanted = {part.strip() for part in text.lower().split(",")} - _FALSE
-    if not wanted <= set(_PROMPT_PARTS):
-        raise InvalidInput(f"{name} must be off, or some of {', '.join(_PROMPT_PARTS)}, not {value!r}.")
-    return ",".join(part for part in _PROMPT_PARTS if part in wanted)
-
-
-def _project(name: str, value: Any) -> str:
-    """Return the root of the repository that a folder is in; empty for none."""
-    if not isinstance(value, str) or not value.isprintable():
-        raise InvalidInput(f"{name} must be the path of a folder, not {value!r}.")
-    return find_project(Path(value).expanduser().absolute()) or "" if value.strip() else ""
-
-
-def _stater(name: str, value: Any) -> str:
-    if value not in STATERS:
-        raise InvalidInput(f"{name} must be {', '.join(STATERS[:-1])} or {STATERS[-1]}, not {value!r}.")
-    return str(value)
-
-
-def check_depth(name: str, value: Any) -> str:
-    if value not in ("normal", "deep"):
-        raise InvalidInput(f"{name} must be normal or deep, not {value!r}.")
-    return str(value)
-
-
-def _durability(name: str, value: Any) -> Durability:
-    try:
-        return Durability(value)
-    except ValueError:
-        raise InvalidInput(f"{name} must be normal or full, not {value!r}.") from None
 
 
 def _login_name() -> str:
@@ -471,45 +342,45 @@ def _login_name() -> str:
 _READ = {
     "database": check_database,
     "space": lambda _name, value: check_space(value),
-    "source": _text,
-    "project": _project,
-    "prefer_project": _truth,
-    "actor": _text,
-    "stated_by": _stater,
-    "durability": _durability,
-    "redact": _truth,
-    "recall_log": _truth,
-    "disabled": _truth,
-    "busy_seconds": _positive,
-    "max_message_bytes": _whole,
-    "audit_days": _whole,
-    "max_fact_characters": _whole,
-    "hot_tokens": _tokens,
-    "hermes_memory_db": _text,
-    "claude_dir": _text,
-    "codex_dir": _text,
-    "notebook_files": _files,
-    "memory_characters": _whole,
-    "user_characters": _whole,
-    "code_tools": _names,
-    "file_tools": _names,
-    "research_tools": _names,
-    "template_tokens": _tokens,
-    "embedder": _text,
+    "source": check_text,
+    "project": check_project,
+    "prefer_project": check_switch,
+    "actor": check_text,
+    "stated_by": check_stater,
+    "durability": check_durability,
+    "redact": check_switch,
+    "recall_log": check_switch,
+    "disabled": check_switch,
+    "busy_seconds": check_positive,
+    "max_message_bytes": check_whole,
+    "audit_days": check_whole,
+    "max_fact_characters": check_whole,
+    "hot_tokens": check_tokens,
+    "hermes_memory_db": check_text,
+    "claude_dir": check_text,
+    "codex_dir": check_text,
+    "notebook_files": check_notebook_files,
+    "memory_characters": check_whole,
+    "user_characters": check_whole,
+    "code_tools": check_names,
+    "file_tools": check_names,
+    "research_tools": check_names,
+    "template_tokens": check_tokens,
+    "embedder": check_text,
     "depth": check_depth,
     "provider": check_provider,
-    "prompt_parts": _prompt_parts,
-    "prompt_schema_tokens": _tokens,
-    "database_bytes": _whole,
-    "max_databases": _whole,
-    "databases_bytes": _whole,
-    "snapshots_bytes": _whole,
-    "exports_bytes": _whole,
-    "query_seconds": _positive,
-    "files": _text,
-    "prefetch_tokens": _tokens,
-    "prefetch_seconds": _positive,
-    "hook_start_tokens": _tokens,
-    "hook_prompt_tokens": _tokens,
-    "backend": _backend,
+    "prompt_parts": check_prompt_parts,
+    "prompt_schema_tokens": check_tokens,
+    "database_bytes": check_whole,
+    "max_databases": check_whole,
+    "databases_bytes": check_whole,
+    "snapshots_bytes": check_whole,
+    "exports_bytes": check_whole,
+    "query_seconds": check_positive,
+    "files": check_text,
+    "prefetch_tokens": check_tokens,
+    "prefetch_seconds": check_positive,
+    "hook_start_tokens": check_tokens,
+    "hook_prompt_tokens": check_tokens,
+    "backend": check_backend,
 }

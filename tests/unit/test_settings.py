@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mnemos.errors import InvalidInput
-from mnemos.settings import Durability, Model, Settings, check_space
+from mnemos.setting_values import Durability, check_space
+from mnemos.settings import Model, Settings
 
 
 def load(

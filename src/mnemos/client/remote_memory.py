@@ -19,7 +19,8 @@ from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation
 from mnemos.recall.answer import Recall, RecallHit
-from mnemos.settings import check_depth, find_token, home_folder
+from mnemos.setting_values import check_depth
+from mnemos.settings import find_token, home_folder
 from mnemos.storage.audit import AuditRow
 
 _ELSEWHERE = (

@@ -12,7 +12,8 @@ from mnemos.facts.fact import number_of
 from mnemos.inputs import names, suggest
 from mnemos.language.notation import Statement
 from mnemos.language.statements import guess_type, name_subject
-from mnemos.settings import STATERS, Settings
+from mnemos.setting_values import STATERS
+from mnemos.settings import Settings
 from mnemos.text.secrets import redact, redact_value, refuse_secret
 
 _LONGEST_NAMED: Final = 2_000

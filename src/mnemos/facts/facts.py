@@ -45,7 +45,7 @@ from mnemos.language.notation import (
 )
 from mnemos.language.statements import make_statements
 from mnemos.language.threats.guard import check_texts, record_allowed
-from mnemos.settings import Stater
+from mnemos.setting_values import Stater
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance
 from mnemos.storage.imports import HermesFact

@@ -36,7 +36,8 @@ from mnemos.sessions.session_types import (
     Session,
     Sort,
 )
-from mnemos.settings import Settings, Stater
+from mnemos.setting_values import Stater
+from mnemos.settings import Settings
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Check
 from mnemos.storage.imports import HermesFact

@@ -27,7 +27,8 @@ from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_search import make_filters
 from mnemos.sessions.sessions import Sessions
-from mnemos.settings import Settings, check_depth
+from mnemos.setting_values import check_depth
+from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Check, Filters, Results, Storage

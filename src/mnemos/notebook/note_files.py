@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from mnemos import files
-from mnemos.errors import Corrupt, PermissionDenied, Refused, TooLarge, Unavailable
+from mnemos.errors import Conflict, Corrupt, PermissionDenied, Refused, TooLarge, Unavailable
 from mnemos.notebook.notes import Book
-from mnemos.storage.texts import TextChanged, Texts
+from mnemos.storage.texts import Texts
 
 MAX_BYTES = 500_000
 """The most that is read of a file. A larger one is not a notebook."""
@@ -117,7 +117,7 @@ class DatabaseShelf:
             put = partial(self._texts.put, _name_text(book), before, after, self._clock())
             try:
                 record(before, after, put)
-            except TextChanged:
+            except Conflict:
                 tries += 1
                 if tries == _MOST_TRIES:
                     raise

@@ -7,12 +7,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mnemos.errors import Busy
-
-
-class TextChanged(Busy):
-    """Another process changed the text since it was read."""
-
 
 class Text(Struct, frozen=True):
     content: str
@@ -33,7 +27,7 @@ class Texts(Protocol):
     def put(self, name: str, before: str, after: str, at: float) -> None:
         """Replace a text, inside a transaction that this thread has open with ``Storage.write``.
 
-        Raises TextChanged, which undoes the transaction, if the text is not ``before``; none is empty.
+        Raises Conflict, which undoes the transaction, if the text is not ``before``; none is empty.
         """
         ...
 

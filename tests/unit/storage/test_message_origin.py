@@ -11,7 +11,7 @@ from contract.storage.openers import append, call, message, settle, tell
 from contract.storage.passages import best
 from contract.storage.vectors import embed_all, near_ids
 from mnemos.sessions.message_text import document_of
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.sqlite import schema
 from mnemos.storage.sqlite.connection import connect
 from mnemos.storage.sqlite.engine import SqliteStorage

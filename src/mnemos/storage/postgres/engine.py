@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mnemos.errors import Busy, MnemosError, ReadOnly, SchemaChanged, StorageError, Unavailable
 from mnemos.files import name_beside
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.postgres import backup_file, doctor, schema, upkeep
 from mnemos.storage.postgres.connection import (

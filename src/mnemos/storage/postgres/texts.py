@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mnemos.errors import Conflict
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.statements import load
-from mnemos.storage.texts import Text, TextChanged
+from mnemos.storage.texts import Text
 
 if TYPE_CHECKING:
     from mnemos.storage.postgres.engine import PostgresStorage
@@ -31,7 +32,7 @@ class PostgresTexts:
         tx = self._storage.current_transaction()
         known = self._read(tx, name)
         if (known.content if known else "") != before:
-            raise TextChanged(f"{name} was changed by another process meanwhile. Try again.")
+            raise Conflict(f"{name} was changed by another process meanwhile. Try again.")
         tx.change(self._sql.put, (name, after, at))
 
     def change(self, name: str, change: Callable[[str | None], str | None], at: float) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from mnemos import errors
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 
 MEMORY = ":memory:"
 APPLICATION_ID = 0x4D6E656D  # "Mnem"

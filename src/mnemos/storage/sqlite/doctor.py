@@ -13,7 +13,7 @@ import apsw
 
 from mnemos.errors import Corrupt
 from mnemos.files import name_beside
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS

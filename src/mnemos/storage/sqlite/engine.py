@@ -16,7 +16,7 @@ import apsw
 
 from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, StorageError
 from mnemos.files import name_beside
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
 from mnemos.storage.sqlite.commits import watch_commits
@@ -32,10 +32,9 @@ from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
 from mnemos.storage.sqlite.pool import Options, Pool
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.word_index import begin_index_again
+from mnemos.storage.sqlite.word_index import has_other_rule, renew_index
 from mnemos.storage.stores.vectors import Remembered
 from mnemos.storage.upkeep import PLENTY, Upkeep, only_one
-from mnemos.text.words import RULE_VERSION
 
 T = TypeVar("T")
 log = logging.getLogger("mnemos.storage")
@@ -328,17 +327,9 @@ class SqliteStorage:
 
     def _refresh_index(self) -> None:
         """Start an index again that was made by another version of the word rule."""
-
-        def work(tx: Writes) -> bool:
-            connection = _handle(tx).connection
-            if value(connection, index.SQL.words_rule) == str(RULE_VERSION):
-                return False
-            begin_index_again(connection)
-            connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
-            return True
-
-        made_by = self.read(lambda tx: value(_handle(tx).connection, index.SQL.words_rule))
-        if made_by != str(RULE_VERSION) and self.write(work):
+        if self.read(lambda tx: has_other_rule(_handle(tx).connection)) and self.write(
+            lambda tx: renew_index(_handle(tx).connection)
+        ):
             self._upkeep.notice(0)
 
     # --- connections ------------------------------------------------------------------------

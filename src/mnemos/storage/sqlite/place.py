@@ -14,7 +14,7 @@ import apsw
 
 from mnemos.errors import Corrupt, DatabaseGone, MnemosError
 from mnemos.files import name_beside
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.sqlite import files, schema
 from mnemos.storage.sqlite.connection import MEMORY, connect, create_private, log_gone
 from mnemos.storage.sqlite.doctor import copy_rows

@@ -12,7 +12,7 @@ import apsw
 from msgspec import Struct
 
 from mnemos.errors import DatabaseGone, StorageError
-from mnemos.settings import Durability
+from mnemos.setting_values import Durability
 from mnemos.storage.base import Documents
 from mnemos.storage.sqlite.connection import connect
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, make_reader, make_writer

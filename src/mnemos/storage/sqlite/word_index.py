@@ -10,11 +10,12 @@ from mnemos.storage.base import Documents
 from mnemos.storage.passages import Passage
 from mnemos.storage.space import Space
 from mnemos.storage.sqlite import index
-from mnemos.storage.sqlite.connection import SqliteTransaction, rows
+from mnemos.storage.sqlite.connection import SqliteTransaction, rows, value
 from mnemos.storage.sqlite.fts_queries import Scorer
 from mnemos.storage.sqlite.search import FtsSearch
 from mnemos.storage.stores.passages import make_passage
 from mnemos.storage.terms import Indexable, passage_row
+from mnemos.text.words import RULE_VERSION
 
 
 class FtsIndex:
@@ -56,3 +57,17 @@ def begin_index_again(connection: apsw.Connection) -> None:
     connection.execute(index.SQL.clear_late)
     others = (passage_row(make_passage(row)) for row in rows(connection, index.SQL.every_passage))
     connection.executemany(index.SQL.add_other, others)
+
+
+def has_other_rule(connection: apsw.Connection) -> bool:
+    """True if the index was made by another version of the rule of words."""
+    return bool(value(connection, index.SQL.words_rule) != str(RULE_VERSION))
+
+
+def renew_index(connection: apsw.Connection) -> bool:
+    """Begin the index again for the present rule of words; False if another process has done so."""
+    if not has_other_rule(connection):
+        return False
+    begin_index_again(connection)
+    connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
+    return True
