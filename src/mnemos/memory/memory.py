@@ -433,7 +433,6 @@ class Memory(Resource):
 
     def doctor(self, *, repair: bool = False) -> Iterator[Check]:
         """Check the data; with ``repair``, fix what can be fixed and keep what can't."""
-        # Most processes never examine anything.
         from mnemos.memory.health import examine
 
         return examine(self, self._reset, repair=repair)
