@@ -94,6 +94,18 @@ FRAMEWORKS = {
         "claude_sessions.py",
         ("2 lines to resume from", "On Tuesdays at 9, never on Fridays."),
     ),
+    "pydantic-ai": Framework(
+        ("pydantic-ai-slim",),
+        (Suite("", ("check_pydantic_ai.py",)),),
+        ("pytest",),
+        "pydantic_conversations.py",
+        (
+            "['When do we deploy?', 'And the database?']",
+            "['When do we deploy?', 'And on Fridays?']",
+            "The late writer was refused: True",
+            "- assistant: On Tuesdays at 9, never on Fridays.",
+        ),
+    ),
 }
 
 

@@ -1,0 +1,113 @@
+"""Trees of entries: histories that branch and fork, each entry with its parent.
+
+The line up to the head is the working history of a session, and lines that were left are retired: recall
+still finds them. A line that is used a second time, by a fork or after a change of branches, is copied, and
+recall does not find the copy. So each session has all of its entries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from mnemos.errors import NotFound
+from mnemos.memory.async_memory import AsyncMemory
+from mnemos.sessions.session_types import Session
+
+_PAGE = 500
+_PLACES = 10_000
+_COPIED = ("role", "content", "key", "timestamp")
+
+
+class Entry(NamedTuple):
+    """A message, stored or to be stored, under its own id and that of the entry before it."""
+
+    id: str
+    parent_id: str | None
+    message: Mapping[str, Any]
+
+
+class EntryTree:
+    """The entries in all sessions of a source."""
+
+    def __init__(self, memory: AsyncMemory, source: str) -> None:
+        self._memory = memory
+        self._source = source
+        # Sessions by the ends of their lines, because hosts ask for a history by its head alone.
+        self._places: dict[str, str] = {}
+
+    def note_place(self, session_id: str, ends: Iterable[str | None]) -> None:
+        """Note where these entries are, so that reading them takes one query."""
+        if len(self._places) > _PLACES:
+            self._places.clear()
+        self._places |= {end: session_id for end in ends if end is not None}
+
+    async def list_sessions(self, user_id: str | None = None) -> AsyncIterator[Session]:
+        start = 0
+        while page := await self._memory.sessions.search_sessions(
+            self._source, _PAGE, start, archived=None, user_id=user_id
+        ):
+            for session in page:
+                yield session
+            start += len(page)
+
+    async def read(self, head_id: str | None, limit: int | None = None) -> list[Entry]:
+        """Return the entries up to this one, or the last of them. An unknown one raises LookupError."""
+        if head_id is None or limit == 0:
+            return []
+        place = self._places.get(head_id)
+        if place is not None:
+            with suppress(LookupError, NotFound):
+                return _walk(await self._memory.sessions.get_messages(place, last=limit), head_id, limit)
+            with suppress(LookupError, NotFound):
+                return await self._read_all(place, head_id, limit)
+        async for session in self.list_sessions():
+            with suppress(LookupError, NotFound):
+                return await self._read_all(session["id"], head_id, limit)
+        raise LookupError(f"There is no entry {head_id!r}.")
+
+    async def write(
+        self, session: Session, heads: tuple[str | None, str | None], new: Sequence[Entry], metadata: Any
+    ) -> None:
+        """Store new entries and metadata together, and move the head from one of ``heads`` to the other.
+
+        A session that was changed since it was read raises Conflict, an unknown head LookupError.
+        """
+        before, head = heads
+        root = new[0].parent_id if any(entry.id == head for entry in new) else head
+        messages = [{**entry.message, "key": json.dumps(entry[:2])} for entry in new]
+        change: dict[str, Any] = {"metadata": metadata, "if_revision": session["revision"]}
+        if root == before:
+            await self._memory.sessions.append_messages(session["id"], messages, **change)
+            return
+        line = [entry.message for entry in await self.read(root)]
+        working = await self._memory.sessions.get_messages(session["id"])
+        kept = 0
+        while kept < min(len(line), len(working)) and line[kept]["key"] == working[kept].get("key"):
+            kept += 1
+        # Keys of retired messages are free for a rewrite, which replaces at least one message.
+        kept -= kept > 0 and kept == len(working)
+        copies = [{name: one[name] for name in _COPIED} | {"origin": "memory"} for one in line[kept:]]
+        first = working[kept]["id"] if working else None
+        await self._memory.sessions.rewrite(session["id"], copies + messages, from_id=first, **change)
+
+    async def _read_all(self, session_id: str, head_id: str, limit: int | None) -> list[Entry]:
+        """Read a line of a session that may have been left."""
+        exported = await self._memory.sessions.export_session(session_id)
+        return _walk(exported["messages"], head_id, limit)
+
+
+def _walk(messages: Iterable[Any], head_id: str, limit: int | None) -> list[Entry]:
+    known = {}
+    for message in messages:
+        if "key" in message:
+            entry_id, parent_id = json.loads(message["key"])
+            known[entry_id] = Entry(entry_id, parent_id, message)
+    line: list[Entry] = []
+    at: str | None = head_id
+    while at is not None and (limit is None or len(line) < limit):
+        line.append(known[at])
+        at = line[-1].parent_id
+    return line[::-1]
