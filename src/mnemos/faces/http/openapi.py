@@ -94,7 +94,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
     return {
         **_answer(entry.name, operation.traits.title, _refer(registry.result_of(operation).__name__)),
         "tags": [reference.part_of(entry)],
-        "description": registry.description(operation),
+        "description": registry.help_text(operation),
         "x-scope": most_needed(operation.traits).name.lower(),
         "x-command": entry.command,
         "x-positional": list(operation.traits.positional),
