@@ -88,7 +88,16 @@ PAYLOADS = [
 ]
 
 
+def write_import(folder: Path) -> None:
+    """Write files of another program that can't be read. The report quotes their names."""
+    folder.mkdir(parents=True)
+    for number, bad in enumerate(PAYLOADS):
+        name = "".join(one for one in bad[:90] if one.isprintable() and one != "/")
+        (folder / f"{name} {number}.jsonl").write_text("not JSON\n")
+
+
 def fill(folder: Path) -> None:
+    write_import(folder.parent / f"{folder.name}-person/.claude/projects/shop")
     folder.mkdir(parents=True, mode=0o700)
     (folder / "config.toml").write_text('backend = "local"\n')
     now = time.time()
@@ -150,6 +159,10 @@ def fill(folder: Path) -> None:
             ):
                 with suppress(MnemosError):
                     memory.call(operation, arguments)
+            # The actor is a setting, shown by the log, the live view and the list of questions.
+            with Memory.at(folder, disabled=False, embedder="static", actor=name) as acting:
+                acting.call("entries_set", {"user": "acted", "key": f"k{number}", "value": "x"})
+                acting.call("recall", {"query": line[:300]})
             column = line.replace('"', '""')[:60]
             with suppress(MnemosError):
                 memory.call("sqlite_query", {"query": f'CREATE TABLE "t{number} {column}" ("{column}" TEXT)'})

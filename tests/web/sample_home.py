@@ -112,16 +112,19 @@ def write_facts(memory: Memory, clock: FixedClock, now: float) -> None:
         (70, "shop", "D[payment]: at the counter, no cards online\nC[cards]: never store card numbers"),
         (50, "infra", "V[srv.prod]: api.example.com:3006"),
         (40, "auth-refactor", "D[auth.token]: JWT, 7 days\n?[auth.refresh]: sliding or fixed?"),
-        (21, "shop", "D[mail.queue]: Redis streams\nV[slots.step]: 15 minutes"),
+        (21, "shop", "D[mail.queue]: Redis streams"),
+        (21, "shop", "V[slots.step]: 15 minutes"),
         (9, "auth-refactor", "D[auth.refresh]: sliding\n✓[auth.refresh]: deployed to production"),
         (2, "infra", "V[backup.time]: 03:15 every night"),
         (1, "shop", "V[mail.queue]: 12 workers"),
         (1, "deploy", "V[srv.port]: 3005"),
         (0.5, "shop", "V[srv.port]: 3006"),
     )
+    agreed = memory.call("sessions_messages", {"session": "work-000", "at": 4, "limit": 1})["messages"]
     for days, scope, text in steps:
         clock.now = now - days * DAY
-        memory.call("memory_write", {"content": text, "scope": scope})
+        said = {"session_id": "work-000", "message_id": agreed[0]["id"]} if "Redis" in text else {}
+        memory.facts.write(text, scope=scope, **said)
     clock.now = now
 
 
@@ -135,7 +138,7 @@ def fill(folder: Path, long: int = 0) -> None:
         if long:
             memory.sessions.import_sessions([make_long_session(now, long)])
         memory.sessions.create_session(
-            "work-next", source="claude-code", title="Order mails, continued", parent_session_id="work-001"
+            "work-next", source="claude-code", title="Order mails, continued", parent_session_id="work-000"
         )
         memory.sessions.append_message("work-next", "user", "Where were we with the mails?")
         write_facts(memory, clock, now)

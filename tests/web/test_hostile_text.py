@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import PYTHON, ROOT, SECONDS, Open, Server
 
@@ -78,6 +80,35 @@ def test_hostile_text_stays_text(hostile: Server, open_page: Open, csp: bool) ->
     assert seen.dialogs == []
     assert seen.hosts == {hostile.url.split("/")[2]}
     assert seen.errors == []
+
+
+@pytest.mark.parametrize("csp", [True, False], ids=["policy", "no policy"])
+def test_hostile_text_of_errors_actors_and_reports_stays_text(
+    hostile: Server, open_page: Open, csp: bool
+) -> None:
+    seen = open_page(hostile, csp=csp)
+    names = seen.page.evaluate(
+        "async () => (await (await import('/page/core.js')).call('sessions_list', {limit: 100}))"
+        ".sessions.map(one => one.source).filter(Boolean)"
+    )
+    assert len(names) >= COUNT - 2
+    for name in names if csp else names[::4]:
+        # The error quotes the name, for there is no such conversation.
+        seen.visit(f"sessions/{quote(name, safe='')}?q=x")
+        expect(seen.page.get_by_role("alert").first).to_contain_text("No session")
+        assert seen.page.evaluate(FOREIGN) == [], name
+    for address, shown in (("log", "<portal src="), ("overview", "<img src=x"), ("live", "")):
+        seen.visit(address)
+        expect(seen.page.locator("#main")).to_contain_text(shown)
+        assert seen.page.evaluate(FOREIGN) == [], address
+    seen.visit("connections")
+    seen.page.locator("li", has_text="Claude Code").get_by_role("button", name="import").click()
+    expect(seen.page.locator("#main")).to_contain_text("Could not be read")
+    expect(seen.page.locator("#main")).to_contain_text("<script>window.__ran=1")
+    assert seen.page.evaluate(FOREIGN) == []
+    assert seen.page.evaluate("window.__ran") is None
+    assert seen.dialogs == []
+    assert [one for one in seen.errors if "404" not in one] == []
 
 
 def test_invisible_characters_have_marks(hostile: Server, open_page: Open) -> None:

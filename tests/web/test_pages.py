@@ -15,7 +15,8 @@ from .conftest import AXE, ROOT, Open, Seen, Server
 
 WEB = ROOT / "src/mnemos/faces/http/web"
 ADDRESSES = """overview recall recall?q=when+did+we+move+the+database sessions sessions?q=mails
-  sessions/slot-bug facts facts/srv.prod facts?as_of=2020-01-01 notebook workspace workspace/default/products
+  recall?q=mails&q2=mails&words2=1 sessions/slot-bug sessions/work-000 facts facts/srv.prod facts/srv.port
+  facts?as_of=2020-01-01 notebook workspace workspace/default/products
   workspace?view=snapshots people people/ana templates templates/find-a-time-bug live log log?entry=13
   connections health everything everything/recall everything/forget nowhere""".split()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -263,3 +263,48 @@ def test_recall_shows_the_text_of_the_model_and_scores_that_add_up(server: Serve
     seen.keys("Enter")
     expect(seen.page.locator(".probe [role=status] .tag")).to_be_visible()
     assert seen.errors == []
+
+
+def test_two_questions_are_compared_at_one_address(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    seen.visit("recall?q=order+mails")
+    seen.page.get_by_role("button", name="compare").click()
+    second = seen.page.get_by_label("Question to compare with")
+    expect(second).to_have_value("order mails")
+    second.fill("card numbers")
+    seen.page.wait_for_url("**q=order+mails&q2=card+numbers")
+    expect(seen.page.locator("#packed2")).to_contain_text("card numbers")
+    expect(seen.page.locator("#packed")).not_to_contain_text("card numbers")
+    seen.page.reload()
+    expect(seen.page.locator("#packed2")).to_contain_text("card numbers")
+    seen.page.get_by_role("button", name="close comparison").click()
+    seen.page.wait_for_selector("#packed2", state="detached")
+    assert seen.page.url.endswith("#/recall?q=order+mails")
+    assert seen.errors == []
+
+
+def test_facts_and_their_messages_lead_to_each_other(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    seen.visit("sessions/work-000")
+    taken = seen.page.locator(".message[data-number='4'] .taken")
+    expect(taken).to_contain_text("D[mail.queue]")
+    assert seen.page.locator(".taken").count() == 1
+    taken.locator("a").click()
+    seen.page.get_by_role("link", name="said in message").click()
+    expect(seen.page.locator(".message.here")).to_contain_text("Agreed, Redis streams")
+    expect(seen.page.locator(".facts-line")).to_contain_text("Order mails → Order mails, continued")
+    seen.visit("facts")
+    seen.page.get_by_role("link", name="open both").click()
+    expect(seen.page.locator(".statement")).to_contain_text(["3006", "3005"])
+    seen.visit("facts/srv.port")
+    expect(seen.page.get_by_role("link", name="contradicts")).to_have_count(2)
+    assert seen.errors == []
+
+
+def test_console_completes_names_of_the_schema(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    seen.visit("workspace")
+    seen.page.get_by_label("SQL on default").fill("SELECT name FROM prod")
+    seen.page.get_by_role("button", name="products").click()
+    expect(seen.page.get_by_label("SQL on default")).to_have_value("SELECT name FROM products")
+    assert seen.errors == []

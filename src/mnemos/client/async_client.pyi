@@ -314,6 +314,7 @@ class AsyncClient:
         status: Literal["all", "hot", "active", "cold", "superseded", "retired", "everything"] = ...,
         type: list[str] | None = ...,
         as_of: str | float | None = ...,
+        said_in: str | None = ...,
         limit: int = ...,
         offset: int = ...,
         session_id: str | None = ...,

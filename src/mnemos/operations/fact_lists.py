@@ -75,6 +75,7 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     status: Status = "all"
     type: Annotated[list[str] | None, Meta(description="Only these types: C, D, V, ?, ✓")] = None
     as_of: When = None
+    said_in: Annotated[str | None, Meta(description="Only facts stated in this session")] = None
     limit: Annotated[int, up_to(100_000)] = 200
     offset: Offset = 0
     session_id: SessionId = None
@@ -83,6 +84,9 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> FactList:
         as_of = read_moment("as_of", self.as_of, memory.clock())
         facts = list(_choose(memory, self.scope, self.status, self.type, as_of, self.user_id))
+        if self.said_in is not None:
+            session = memory.sessions.resolve_session(self.said_in, user_id=self.user_id)
+            facts = [fact for fact in facts if fact.session_id == session]
         facts.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
         kept = facts[self.offset : self.offset + self.limit]
         return FactList(

@@ -200,9 +200,12 @@ def test_lists_scopes_and_conflicts_for_people(told: Memory, clock: FixedClock) 
     assert told.call("facts_list", {"limit": 1})["total"] == 4
     assert [fact["target"] for fact in told.call("facts_list", {"type": ["C"]})["facts"]] == ["db.id"]
     assert len(told.call("facts_list", {"as_of": before})["facts"]) == 3
+    told.sessions.create_session("talk", source="cli")
+    told.facts.write("V[said]: here", scope="backend", session_id="talk")
+    assert [fact["target"] for fact in told.call("facts_list", {"said_in": "talk"})["facts"]] == ["said"]
     scopes = told.call("facts_scopes")["scopes"]
     assert [(scope["label"], scope["open"], scope["live"]) for scope in scopes] == [
-        ("backend", True, 3),
+        ("backend", True, 4),
         ("infra", True, 1),
     ]
     assert len(told.call("facts_conflicts")["conflicts"]) == 1

@@ -56,7 +56,6 @@ function SignIn() {
 }
 
 const modules = {};
-/** A page's module is imported when it is visited. */
 function Page({ address }) {
   const { page } = address;
   const [tries, again] = useState(0);
@@ -83,7 +82,6 @@ function Page({ address }) {
   return Body ? html`<${Body} key=${page} ...${address} />` : html`<h1>${entry[1]}</h1><div class="waiting" aria-busy="true"></div>`;
 }
 
-/** A module that is only needed after a key: the palette, the list of keys, the spaces. */
 function Overlay({ name, close }) {
   const [Body, set] = useState(null);
   useEffect(() => {

@@ -1,4 +1,3 @@
-// Asking before something is deleted or forgotten.
 import { act, call } from "./core.js";
 import { Dialog, Problem, Stored } from "./ui.js";
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
@@ -33,6 +32,5 @@ export function Confirm({ title, name, args, word = "", note, verb = "Delete", d
   </${Dialog}>`;
 }
 
-/** Ask, and erase a message, fact, note, entry or template for good. */
 export const Forget = ({ kind, id, close }) => html`<${Confirm} title="Forget ${kind} ${id}" name="forget" args=${{ ref: `${kind}:${id}` }} word="forget" verb="Forget"
   note="It is erased from the database, its index and its vectors, and can't be restored. Backups still have it." close=${close} done=${() => act("forget", { ref: `${kind}:${id}` }, { canUndo: false })} />`;

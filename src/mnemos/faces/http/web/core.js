@@ -1,5 +1,5 @@
 // The session, calls of operations, addresses. Everything the page knows comes from POST /v1/NAME.
-import { useEffect, useRef, useState } from "./vendor/preact.js";
+import { useEffect, useState } from "./vendor/preact.js";
 
 export class Failure extends Error {
   constructor(status, code, message) {
@@ -19,7 +19,6 @@ export function notify() {
   for (const one of listeners) one();
 }
 
-/** Draw a component again whenever the shared state changes. */
 export function useShared() {
   const [, draw] = useState(0);
   useEffect(() => {
@@ -30,7 +29,6 @@ export function useShared() {
   return state;
 }
 
-/** Send a request with the token of this tab; an error of the server is thrown as a Failure. */
 export async function send(path, init = {}) {
   let answer;
   try {
@@ -49,7 +47,6 @@ export async function send(path, init = {}) {
   throw new Failure(answer.status, code, message);
 }
 
-/** Say that the server does not answer, and wait for it. */
 export function lose() {
   if (state.isDown) return;
   state.isDown = true;
@@ -70,7 +67,6 @@ export function lose() {
   setTimeout(retry, 1000);
 }
 
-/** Run an operation; `preview` only says what would be deleted. */
 export async function call(name, args = {}, { preview = false, signal } = {}) {
   const answer = await send(`/v1/${name}${preview ? "?preview=true" : ""}`, {
     method: "POST",
@@ -181,43 +177,30 @@ export function readAddress() {
 }
 
 export const go = (...where) => (location.hash = to(...where));
-/** Change the address without a step in the history. */
 export function revise(...where) {
   if (to(...where) === location.hash) return;
   history.replaceState(null, "", to(...where));
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** Call an operation while a component is shown: {data, error, isLoading, reload}. Old data stays until the new is there. */
+/** Call an operation while a component is shown: {data, error}. Old data stays until the new is there. */
 export function useCall(name, args = {}, { skip = false } = {}) {
   const key = skip ? null : name + JSON.stringify(args);
-  const [found, set] = useState({ isLoading: !skip });
+  const [found, set] = useState({});
   const [turn, again] = useState(0);
-  const last = useRef(0);
   useEffect(() => {
-    if (key == null) {
-      set({});
-      return;
-    }
-    const mine = ++last.current;
+    if (key == null) return void set({});
     const stop = new AbortController();
-    set((old) => ({ ...old, isLoading: true }));
-    call(name, args, { signal: stop.signal }).then(
-      (data) => mine === last.current && set({ data, key }),
-      (error) => error.name !== "AbortError" && mine === last.current && set({ error }),
-    );
+    const { signal } = stop;
+    call(name, args, { signal }).then((data) => signal.aborted || set({ data }), (error) => signal.aborted || set({ error }));
     return () => stop.abort();
   }, [key, turn]);
-  const reload = () => again((n) => n + 1);
   useEffect(() => {
-    window.addEventListener("mnemos:again", reload);
-    window.addEventListener("mnemos:changed", reload);
-    return () => {
-      window.removeEventListener("mnemos:again", reload);
-      window.removeEventListener("mnemos:changed", reload);
-    };
+    const stop = new AbortController();
+    for (const event of ["mnemos:again", "mnemos:changed"]) window.addEventListener(event, () => again((n) => n + 1), stop);
+    return () => stop.abort();
   }, []);
-  return { ...found, reload };
+  return found;
 }
 
 let timer;
@@ -232,10 +215,8 @@ export function toast(text, { undo, isError = false } = {}) {
   }, isError ? 12000 : 8000);
 }
 
-/** Draw every page anew after a change. */
 export const changed = () => window.dispatchEvent(new Event("mnemos:changed"));
 
-/** Run an operation that changes something; say what was done, and offer to undo it. */
 export async function act(name, args, { said, canUndo = can("undo") } = {}) {
   try {
     const answer = await call(name, args);

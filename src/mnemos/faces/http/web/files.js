@@ -1,8 +1,6 @@
-// Files in and out, and the description of all operations.
 import { Failure, send, toast } from "./core.js";
 
 let described;
-/** The OpenAPI document of this server. */
 export const describe = () => (described ??= send("/openapi.json").then((answer) => answer.json()));
 
 function keep(name, blob) {
@@ -13,10 +11,8 @@ function keep(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Let the browser save a text as a file. */
 export const save = (name, text) => keep(name, new Blob([text]));
 
-/** Run an operation whose answer is a file. */
 export async function download(operation, args, accept, name) {
   try {
     const answer = await send(`/v1/${operation}`, { method: "POST", body: JSON.stringify(args), headers: { accept } });
@@ -27,7 +23,6 @@ export async function download(operation, args, accept, name) {
   }
 }
 
-/** Send a file to an operation that imports it. */
 export async function upload(operation, file, type) {
   const answer = await send(`/v1/${operation}`, { method: "POST", body: file, headers: { "content-type": type } });
   const data = await answer.json();

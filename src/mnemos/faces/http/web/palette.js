@@ -1,4 +1,3 @@
-// Overlays that a key opens: the palette, the list of keys, the spaces.
 import { call, can, go, rights, switchSpace, toast } from "./core.js";
 import { Dialog, Line, usePause } from "./ui.js";
 import { html, useEffect, useState } from "./vendor/preact.js";

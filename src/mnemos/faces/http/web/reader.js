@@ -15,7 +15,6 @@ export class Fenwick {
   get length() {
     return this.values.length;
   }
-  /** Sum of the first `count` values. */
   sum(count = this.length) {
     let total = 0;
     for (let i = count; i > 0; i -= i & -i) total += this.tree[i];

@@ -28,7 +28,6 @@ export const Time = ({ at, only = when }) =>
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
 const EMOJI = /\p{Extended_Pictographic}\ufe0f?$/u;
 
-/** Text with a mark for every character that a model reads and a person would not see. */
 export function visible(text) {
   const parts = [];
   let from = 0;
@@ -73,7 +72,6 @@ export const Line = ({ text, most = 160 }) => html`<bdi>${visible(String(text ??
 export const Empty = ({ title, children }) => html`<div class="empty"><h2>${title}</h2><p>${children}</p></div>`;
 export const Problem = ({ error }) => html`<p class="problem" role="alert">${error.message}</p>`;
 
-/** The first answer, or what there is instead of it. */
 export function Loaded({ of: found, children }) {
   if (found.error) return html`<${Problem} error=${found.error} />`;
   if (!found.data) return html`<div class="waiting" aria-busy="true"><span class="unseen">Loading</span></div>`;
@@ -85,7 +83,6 @@ export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<di
   <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit} aria-valuenow=${used}><i class=${used > limit ? "over" : ""} style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
 </div>`;
 
-/** As a ref: an element that has the focus when it appears. */
 export const focused = (one) => one?.focus();
 
 export const Copy = ({ text, label = "copy" }) => {
@@ -117,14 +114,12 @@ export function Dialog({ title, close, children, wide = false }) {
   </dialog>`;
 }
 
-/** A text field that is committed when it is left or with Enter. */
 export function Field({ value = "", commit, ...rest }) {
   const [text, type] = useState(value);
   useEffect(() => type(value), [value]);
   return html`<input ...${rest} value=${text} onInput=${(e) => type(e.target.value)} onChange=${(e) => commit(e.target.value)} />`;
 }
 
-/** A value that follows typing after a pause. */
 export function usePause(value, ms = 250) {
   const [settled, set] = useState(value);
   useEffect(() => {

@@ -1,4 +1,3 @@
-// Programs that could use this memory, and conversations of theirs that could be imported.
 import { act, can, changed, listen, useCall } from "../core.js";
 import { upload } from "../files.js";
 import { Dialog, Line, Loaded, Problem, Stored, bytes, plural } from "../ui.js";
@@ -29,7 +28,6 @@ function Outcome({ progress, error, done }) {
     ${error && html`<${Problem} error=${error} />`}${done && html`<${Stored} text=${done} />`}</div>`;
 }
 
-/** Run an operation and report its progress. */
 async function watch(name, body, report) {
   for await (const one of listen(`/v1/${name}`, { body })) {
     if (one.event === "progress") report({ progress: one.data });

@@ -1,4 +1,3 @@
-// Each operation with a form made from its schema, and the same call as curl, Python and command.
 import { call, can, changed, to } from "../core.js";
 import { describe } from "../files.js";
 import { Copy, Loaded, Problem, Stored, Tabs } from "../ui.js";
@@ -31,7 +30,6 @@ function Input({ name, field, isNeeded, value, set }) {
 const shell = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 const python = (value) => (value === true ? "True" : value === false ? "False" : value == null ? "None" : Array.isArray(value) ? `[${value.map(python).join(", ")}]` : typeof value === "object" ? `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${python(one)}`).join(", ")}}` : JSON.stringify(value));
 
-/** The same call in three forms. */
 function write(name, about, args) {
   const places = about["x-positional"] ?? [];
   const given = Object.entries(args);

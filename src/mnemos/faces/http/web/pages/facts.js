@@ -1,4 +1,3 @@
-// Facts: the board by scope, at any time; the history of a target; conflicts.
 import { act, can, go, revise, to, useCall } from "../core.js";
 import { Forget } from "../confirm.js";
 import { Dialog, Empty, Line, Loaded, Stored, Time, dateOf, num, plural } from "../ui.js";
@@ -41,11 +40,13 @@ function Row({ fact }) {
     <span class="grow"><${Line} text=${fact.content} most=${120} /></span>${fact.state !== "live" ? html`<span class="tag">${fact.state}</span>` : fact.tier !== "hot" && html`<span class="tag">${fact.tier}</span>`}</li>`;
 }
 
+const bothOf = ({ older, newer }) => [newer.target, { and: newer.target === older.target ? "" : older.target }];
+
 function Conflicts({ conflicts }) {
   const keep = (gone, kept) => act("forget", { ref: gone.id }, { said: `Kept ${kept.content}; withdrew ${gone.id}.` });
   return html`<section class="panel conflicts" aria-labelledby="conflicts"><header><h2 id="conflicts">${plural(conflicts.length, "conflict")}</h2></header>
     <ul class="list">${conflicts.map((one) => html`<li key=${one.older.id + one.newer.id} data-row tabindex="-1"><span class="grow"><a class="target" data-key="open" href=${to("facts", one.newer.target)}>${one.newer.target}</a> <${Line} text=${one.older.content} most=${70} /> <b>≠</b> <${Line} text=${one.newer.content} most=${70} /> <span class="muted">${one.reason}</span></span>
-      ${can("forget") && html`<span class="does"><button class="plain" onClick=${() => keep(one.newer, one.older)}>keep older</button><button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button></span>`}</li>`)}</ul></section>`;
+      <span class="does">${can("forget") && html`<button class="plain" onClick=${() => keep(one.newer, one.older)}>keep older</button><button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button>`}<a href=${to("facts", ...bothOf(one))}>open both</a></span></li>`)}</ul></section>`;
 }
 
 function AsOf({ params, since, set }) {
@@ -89,7 +90,6 @@ function Board({ params }) {
     ${isNew && html`<${Write} close=${() => write(false)} />`}`;
 }
 
-/** When each statement held, as one line per statement. */
 function Timeline({ facts }) {
   const starts = facts.map((fact) => seconds(fact.valid_from));
   const from = Math.min(...starts);
@@ -101,13 +101,14 @@ function Timeline({ facts }) {
   })}</div>`;
 }
 
-function Statement({ fact, correct, doom }) {
+function Statement({ fact, conflicts = [], correct, doom }) {
   const isLive = fact.state === "live";
   return html`<li class="statement ${fact.state}" data-row tabindex="-1"><header class="row"><span><${Mark} fact=${fact} /> <b>${TYPES[fact.type]}</b> <span class="tag ${isLive ? "accent" : ""}">${isLive ? fact.tier : fact.state}</span> ${fact.scope && html`<span class="tag"><${Line} text=${fact.scope} most=${40} /></span>`}</span>
       <span class="muted"><code>${fact.id}</code></span></header>
     <${Stored} text=${fact.content} />
     <footer class="row"><span class="muted"><${Time} at=${seconds(fact.valid_from)} only=${dateOf} /> to ${fact.valid_to || fact.ended_at ? html`<${Time} at=${seconds(fact.valid_to ?? fact.ended_at)} only=${dateOf} />` : "now"} · stated by <${Line} text=${fact.stated_by ?? fact.actor} most=${30} />
-      ${fact.message_id != null && html` · <a href=${to("sessions", `${fact.session_id ?? ""}@${fact.message_id}`)}>said in message ${fact.message_id}</a>`}${fact.superseded_by && ` · replaced by ${fact.superseded_by}`}</span>
+      ${fact.message_id != null && html` · <a href=${to("sessions", `${fact.session_id ?? ""}@${fact.message_id}`)}>said in message ${fact.message_id}</a>`}${fact.superseded_by && ` · replaced by ${fact.superseded_by}`}
+      ${conflicts.filter((one) => one.older.id === fact.id || one.newer.id === fact.id).map((one) => html` · <a key=${one.older.id + one.newer.id} href=${to("facts", ...bothOf(one))}>${one.newer.id} ${one.reason} ${one.older.id}</a>`)}</span>
     <span class="does">${isLive && can("memory_write") && html`<button class="plain" data-key="e" onClick=${() => correct(fact)}>correct</button>`}
       ${isLive && can("forget") && html`<button class="plain" onClick=${() => act("forget", { ref: fact.id })}>withdraw</button>`}
       ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => doom(fact)}>erase</button>`}</span></footer></li>`;
@@ -115,11 +116,12 @@ function Statement({ fact, correct, doom }) {
 
 function History({ target }) {
   const found = useCall("memory_history", { target, limit: 200 });
+  const conflicts = useCall("facts_conflicts", { limit: 1000 });
   const [fact, correct] = useState(null);
   const [doomed, doom] = useState(null);
   return html`<a class="back" data-key="back" href=${to("facts")}>‹ Facts</a><h1><code><${Line} text=${target} most=${80} /></code></h1>
     <${Loaded} of=${found}>${(data) => html`<p class="muted">${plural(data.facts.length, "statement")}</p><${Timeline} facts=${data.facts} />
-      <ol class="statements">${[...data.facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one} correct=${correct} doom=${doom} />`)}</ol>`}<//>
+      <ol class="statements">${[...data.facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one} conflicts=${conflicts.data?.conflicts} correct=${correct} doom=${doom} />`)}</ol>`}<//>
     ${fact && html`<${Write} fact=${fact} close=${() => correct(null)} />`}
     ${doomed && html`<${Forget} kind="fact" id=${doomed.id} close=${() => doom(null)} />`}`;
 }
@@ -135,6 +137,6 @@ function Lost({ id }) {
 }
 
 export default function Facts({ rest, params }) {
-  if (rest) return html`<${History} key=${rest} target=${rest} />`;
+  if (rest) return html`<div class="columns">${[rest, params.and].filter(Boolean).map((target) => html`<section key=${target}><${History} target=${target} /></section>`)}</div>`;
   return params.open ? html`<${Lost} id=${params.open} />` : html`<${Board} params=${params} />`;
 }

@@ -1,4 +1,3 @@
-// Checks, repair, the index, backups, disk.
 import { act, atLeast, can, useCall } from "../core.js";
 import { download } from "../files.js";
 import { Line, Loaded, Meter, bytes, num } from "../ui.js";

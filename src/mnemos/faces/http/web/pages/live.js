@@ -35,7 +35,6 @@ async function follow(channel, add, say, signal) {
   }
 }
 
-/** Changes since the page was opened, newest first, while the tab is visible. */
 function useEvents(pause) {
   const [rows, set] = useState([]);
   const [status, say] = useState("waiting");

@@ -1,11 +1,9 @@
-// What was changed, by whom, and undo.
 import { act, can, revise, to, useCall } from "../core.js";
 import { Dialog, Empty, Field, Line, Loaded, Stored, Time, num } from "../ui.js";
 import { html } from "../vendor/preact.js";
 
 const PAGE = 100;
 
-/** A diff by words: what is only in the one, and only in the other. */
 export function Diff({ before, after }) {
   const a = (before ?? "").split(/(\s+)/);
   const b = (after ?? "").split(/(\s+)/);

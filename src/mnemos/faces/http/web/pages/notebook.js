@@ -1,4 +1,3 @@
-// The two files of notes that go into every prompt: edit them, look back, make room.
 import { act, call, can, mayWrite, toast, changed, useCall } from "../core.js";
 import { Dialog, Empty, Line, Loaded, Meter, Problem, Stored, Time, focused, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";

@@ -1,4 +1,3 @@
-// What there is, how it grew, what goes into every prompt.
 import { Bars } from "../chart.js";
 import { can, go, to, useCall } from "../core.js";
 import { Empty, Line, Loaded, Meter, SessionLink, Stored, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
@@ -8,7 +7,6 @@ const DAY = 86400;
 const SPANS = [["30", "30 days"], ["180", "180 days"], ["0", "all"]];
 const isoDay = (at) => new Date(at * 1000).toISOString().slice(0, 10);
 
-/** Messages per day or longer step, by source; at most 90 bars. */
 function group(growth, span) {
   const days = growth.map((one) => Date.parse(one.date) / 1000);
   const end = Math.floor(Date.now() / 1000 / DAY) * DAY + DAY;

@@ -1,4 +1,3 @@
-// Entries: keys and values about users.
 import { act, can, to, useCall } from "../core.js";
 import { Confirm } from "../confirm.js";
 import { Dialog, Empty, Line, Loaded, Stored, Time, num, plural } from "../ui.js";

@@ -12,14 +12,12 @@ function settings({ q = "", kind, source, since, until, budget, words }) {
   return { query: q, explain: true, ...(kind && { kinds: [kind] }), ...(source && { source }), ...(since && { since }), ...(until && { until }), ...(budget && { budget: Number(budget) }), ...(words && { words_only: true }) };
 }
 
-/** Where a passage is in the page. */
 export function placeOf(hit) {
   if (hit.kind === "message") return to("sessions", `${hit.session_id}@${hit.ref}`);
   if (hit.kind === "fact") return to("facts", "", { open: hit.ref });
   return to({ note: "notebook", entry: "people", template: "templates", table: "workspace" }[hit.kind] ?? "recall");
 }
 
-/** The score as one bar: what adds to it by group, then what takes away. */
 function Sum({ parts, score, children }) {
   const [isOpen, open] = useState(false);
   const groups = GROUPS.map((group) => [group, parts.filter((part) => part.group === group && part.points > 0).reduce((sum, part) => sum + part.points, 0)]).filter(([, points]) => points > 0);
@@ -61,7 +59,7 @@ function Hit({ hit, rank, forget }) {
   </li>`;
 }
 
-function Probe({ params, args }) {
+function Probe({ params, args, set, mark }) {
   const [text, type] = useState(params.probe ?? "");
   const [problem, fail] = useState("");
   const found = useCall("recall", { ...args, probe: params.probe }, { skip: !params.probe });
@@ -75,13 +73,13 @@ function Probe({ params, args }) {
       if (!hits.length) return fail(`No message has these words.`);
       ref = `message:${hits[0].id}`;
     }
-    revise("recall", "", { ...params, probe: ref });
+    set({ probe: ref });
   };
   const probed = found.data?.explanation?.probed;
   return html`<form class="probe panel" onSubmit=${submit}>
-    <label for="probe"><h2>Not here?</h2></label>
+    <label for="probe${mark}"><h2>Not here?</h2></label>
     <p class="muted">Name a message, or words of it, to see where it fell out.</p>
-    <div class="tools"><input id="probe" class="grow" placeholder="message id or words" value=${text} onInput=${(e) => type(e.target.value)} /><button disabled=${!text.trim()}>Look</button></div>
+    <div class="tools"><input id="probe${mark}" class="grow" placeholder="message id or words" value=${text} onInput=${(e) => type(e.target.value)} /><button disabled=${!text.trim()}>Look</button></div>
     ${problem && html`<p class="muted" role="status">${problem}</p>`}
     ${found.error && html`<${Problem} error=${found.error} />`}
     ${probed && html`<div role="status"><p><span class="tag accent">${probed.stage.replaceAll("_", " ")}</span> ${probed.rank ? html`rank <b>${num(probed.rank)}</b>, score <b>${probed.score.toFixed(2)}</b>. ` : ""}${probed.sentence}
@@ -106,7 +104,6 @@ function Understood({ about }) {
   </details>`;
 }
 
-/** How the same question was answered when it was asked. */
 function Then({ id, hits }) {
   const found = useCall("recalls", { before: Number(id) + 1, limit: 1 });
   const was = found.data?.recalls[0];
@@ -115,41 +112,44 @@ function Then({ id, hits }) {
   return html`<p class="notice">Asked by <${Line} text=${was.actor} most=${30} /> on <${Time} at=${was.at} />: ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. ${gone.length ? `No longer among the hits: ${gone.slice(0, 9).join(", ")}.` : "The hits of then are among those of now."}</p>`;
 }
 
-function Answer({ data, params, args, forget }) {
+function Answer({ data, params, args, forget, set, mark }) {
   const left = data.hits.filter((hit) => hit.explained && hit.explained.packed !== "whole");
   return html`${data.explanation && html`<${Understood} about=${data.explanation} />`}
     ${data.notes.map((note) => html`<p class="notice">${note}</p>`)}
     ${params.was && html`<${Then} id=${params.was} hits=${data.hits} />`}
     <div class="answer">
-      <section aria-label="hits">
+      <section aria-label="hits ${mark}">
         ${data.hits.length === 0 ? html`<${Empty} title="Nothing answers this">${data.explanation?.counts.judged ? "Passages were judged, and none is about the question." : "No passage has its words or meaning."} Ask with other words, or look below for a message that you expected.<//>` : html`<ol class="hits">${data.hits.map((hit, at) => html`<${Hit} key=${hit.kind + hit.ref} hit=${hit} rank=${at + 1} forget=${forget} />`)}</ol>`}
-        <${Probe} key=${params.q} params=${params} args=${args} />
+        <${Probe} key=${params.q} params=${params} args=${args} set=${set} mark=${mark} />
       </section>
-      <section class="panel given" aria-labelledby="given"><header><h2 id="given">What the model gets</h2><span class="muted number">${data.explanation?.tokens != null ? `${num(data.explanation.tokens)} of ${num(Number(params.budget) || BUDGET)} tokens` : plural(data.packed.length, "character")}</span></header>
-        ${data.packed ? html`<pre tabindex="0" id="packed"><${Stored} text=${data.packed} isCode most=${100000} /></pre>` : html`<p class="muted">Nothing is put into the prompt.</p>`}
+      <section class="panel given" aria-labelledby="given${mark}"><header><h2 id="given${mark}">What the model gets${mark && " (2)"}</h2><span class="muted number">${data.explanation?.tokens != null ? `${num(data.explanation.tokens)} of ${num(Number(params.budget) || BUDGET)} tokens` : plural(data.packed.length, "character")}</span></header>
+        ${data.packed ? html`<pre tabindex="0" id="packed${mark}"><${Stored} text=${data.packed} isCode most=${100000} /></pre>` : html`<p class="muted">Nothing is put into the prompt.</p>`}
         <footer class="row"><span class="muted">${data.certainty !== "good" ? `certainty: ${data.certainty}. ` : ""}${left.length ? `${num(left.length)} cut, doubled or left out` : ""}</span><${Copy} text=${data.packed} /></footer></section>
     </div>`;
 }
 
-export default function Recall({ params }) {
+const rename = (params, as) => Object.fromEntries(Object.entries(params).flatMap(([key, value]) => (as(key) ? [[as(key), value]] : [])));
+
+/** A question and its answer. In the address, names of the second column end with 2. */
+function Column({ all, mark, children }) {
+  const params = rename(all, (key) => key.endsWith("2") === !!mark && key.replace("2", ""));
   const [text, type] = useState(params.q ?? "");
   const [doomed, doom] = useState(null);
   const settled = usePause(text.trim(), 300);
+  const set = (change) => revise("recall", "", { ...all, ...rename(change, (key) => key + mark) });
   useEffect(() => {
-    if (settled !== (params.q ?? "")) revise("recall", "", { ...params, q: settled, probe: "", was: "" });
+    if (settled !== (params.q ?? "")) set({ q: settled, probe: "", was: "" });
   }, [settled]);
   useEffect(() => {
     if ((params.q ?? "") !== text.trim()) type(params.q ?? "");
   }, [params.q]);
   useEffect(() => {
-    if (!params.q) document.querySelector("#ask")?.focus();
+    if (!params.q) document.querySelector(`#ask${mark}`)?.focus();
   }, []);
   const args = settings(params);
   const answer = useCall("recall", args, { skip: !params.q });
-  const set = (change) => revise("recall", "", { ...params, ...change });
-  return html`<h1 class="unseen">Recall</h1>
-    <form class="question" role="search" aria-label="ask" onSubmit=${(e) => (e.preventDefault(), set({ q: text.trim() }))}>
-      <input id="ask" type="search" aria-label="Ask the memory" placeholder="Ask in plain words: which queue did we choose for the mails?" autocomplete="off" value=${text} onInput=${(e) => type(e.target.value)} />
+  return html`<div><form class="question" role="search" aria-label=${mark ? "ask for comparison" : "ask"} onSubmit=${(e) => (e.preventDefault(), set({ q: text.trim() }))}>
+      <input id="ask${mark}" type="search" aria-label=${mark ? "Question to compare with" : "Ask the memory"} placeholder="Ask in plain words: which queue did we choose for the mails?" autocomplete="off" value=${text} onInput=${(e) => type(e.target.value)} />
       <div class="tools">
         <label>kind <select value=${params.kind ?? ""} onChange=${(e) => set({ kind: e.target.value })}><option value="">all</option>${KINDS.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}</select></label>
         <label>source <${Field} class="short" value=${params.source} commit=${(value) => set({ source: value })} /></label>
@@ -157,8 +157,21 @@ export default function Recall({ params }) {
         <label>until <${Field} class="short" placeholder="today" value=${params.until} commit=${(value) => set({ until: value })} /></label>
         <label class="range">budget <input type="range" min="100" max="4000" step="100" value=${params.budget ?? BUDGET} onChange=${(e) => set({ budget: e.target.value })} /> <span class="number">${num(Number(params.budget ?? BUDGET))}</span></label>
         <label><input type="checkbox" checked=${!!params.words} onChange=${(e) => set({ words: e.target.checked ? "1" : "" })} />words only</label>
+        ${children}
       </div>
     </form>
-    ${params.q ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} forget=${doom} />`}<//>` : html`<${Empty} title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text that a model gets.<//>`}
-    ${doomed && html`<${Forget} kind=${doomed.kind} id=${doomed.ref} close=${() => doom(null)} />`}`;
+    ${params.q ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} forget=${doom} set=${set} mark=${mark} />`}<//>` : html`<${Empty} title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text that a model gets.<//>`}
+    ${doomed && html`<${Forget} kind=${doomed.kind} id=${doomed.ref} close=${() => doom(null)} />`}</div>`;
+}
+
+export default function Recall({ params }) {
+  const isTwo = "q2" in params;
+  const compare = () => {
+    revise("recall", "", { ...params, ...rename(params, (key) => key !== "probe" && `${key}2`) });
+    requestAnimationFrame(() => document.querySelector("#ask2")?.focus());
+  };
+  return html`<h1 class="unseen">Recall</h1>
+    ${isTwo && html`<div class="tools"><button class="quiet end" onClick=${() => revise("recall", "", rename(params, (key) => !key.endsWith("2") && key))}>close comparison</button></div>`}
+    <div class=${isTwo ? "compared" : ""}><${Column} all=${params} mark="">${params.q && !isTwo && html`<button type="button" class="quiet" onClick=${compare}>compare</button>`}<//>
+    ${isTwo && html`<${Column} all=${params} mark="2" />`}</div>`;
 }

@@ -1,4 +1,3 @@
-// Conversations: the list, and a reader that takes 100,000 messages.
 import { act, call, can, go, revise, to, useCall } from "../core.js";
 import { Confirm, Forget } from "../confirm.js";
 import { Overview as Map, Store, VirtualList } from "../reader.js";
@@ -23,6 +22,13 @@ function Found({ params }) {
           <span class="muted number"><${Line} text=${hit.source} most=${20} /><br /><${Time} at=${hit.timestamp} /></span></li>`)}</ul>`}<//>`;
 }
 
+/** Sessions of one lineage below the newest of them. */
+function groupByLineage(sessions) {
+  const roots = {};
+  for (const one of [...sessions].reverse()) roots[one.id] = roots[one.parent_session_id] ?? `=${one.id}`;
+  return Object.values(Object.groupBy(sessions, (one) => roots[one.id])).flatMap((group) => group.map((one, at) => [one, at > 0]));
+}
+
 function Listed({ params, set }) {
   const offset = Number(params.offset ?? 0);
   const { source, since, until } = params;
@@ -38,7 +44,7 @@ function Listed({ params, set }) {
       : html`${chosen.length > 0 && html`<div class="tools chosen" role="status"><b>${plural(chosen.length, "conversation")}</b>
             ${can("sessions_delete") && html`<button data-key="#" onClick=${() => doom(chosen)}>Delete <kbd>#</kbd></button>`}<button class="quiet" onClick=${() => choose([])}>none</button></div>`}
         <table class="sessions"><thead><tr>${can("sessions_delete") && html`<th><span class="unseen">select</span></th>`}<th>title</th><th class="wide-only">source</th><th class="number">messages</th><th class="number">begun</th></tr></thead>
-        <tbody>${data.sessions.map((one) => html`<tr key=${one.id} data-row tabindex="-1">
+        <tbody>${groupByLineage(data.sessions).map(([one, isBelow]) => html`<tr key=${one.id} data-row tabindex="-1" class=${isBelow ? "below" : ""}>
           ${can("sessions_delete") && html`<td><input type="checkbox" data-key="x" aria-label="select ${one.title || one.id}" checked=${chosen.includes(one.id)} onChange=${() => toggle(one.id)} /></td>`}
           <td><a data-key="open" href=${to("sessions", one.id)}><${Line} text=${one.title || one.id} most=${90} /></a> ${one.parent_session_id && html`<span class="tag" title="continues another conversation">continued</span>`} ${one.archived && html`<span class="tag">archived</span>`}</td>
           <td class="muted wide-only"><${Line} text=${one.source} most=${24} /></td><td class="number">${num(one.message_count)}</td><td class="number muted"><${Time} at=${one.started_at} /></td></tr>`)}</tbody></table>
@@ -77,14 +83,14 @@ const asText = (content) => (content == null ? "" : typeof content === "string" 
 /** Draws a message again only if something about it changed: a list that scrolls draws 60 times a second. */
 class Kept extends Component {
   shouldComponentUpdate(next) {
-    return ["number", "message", "isHere"].some((key) => this.props[key] !== next[key]) || (!next.message && next.height !== this.props.height);
+    return ["number", "message", "isHere", "facts"].some((key) => this.props[key] !== next[key]) || (!next.message && next.height !== this.props.height);
   }
   render(props) {
     return html`<${Message} ...${props} />`;
   }
 }
 
-function Message({ number, message, height, isHere, forget }) {
+function Message({ number, message, height, isHere, forget, facts }) {
   const [isOpen, open] = useState(false);
   if (!message) return html`<article class="message coming" data-number=${number} style=${{ height: `${height}px` }}><header class="muted"><span class="number">${num(number + 1)}</span></header></article>`;
   const text = asText(message.content);
@@ -96,10 +102,10 @@ function Message({ number, message, height, isHere, forget }) {
     ${isFolded ? html`<${Stored} text=${text.slice(0, 200)} isCode /><button class="plain" onClick=${() => open(true)}>▸ ${plural(lines(text), "line")}, ${bytes(text.length)}</button>` : html`<${Stored} text=${text} isCode=${message.role === "tool"} />`}
     ${message.tool_calls?.length > 0 && html`<${Calls} calls=${message.tool_calls} />`}
     ${message.metadata && Object.keys(message.metadata).length > 0 && html`<details class="muted"><summary>metadata</summary><${Stored} text=${JSON.stringify(message.metadata)} isCode /></details>`}
+    ${facts && html`<p class="taken muted">facts taken from here: ${facts.map((fact) => html`<a key=${fact.id} href=${to("facts", fact.target)}><code>${fact.type}[<${Line} text=${fact.target} most=${40} />]</code></a> `)}</p>`}
   </article>`;
 }
 
-/** Columns of an outline with ids added up and a guess of each height. */
 function unfold(outline, width) {
   const perLine = Math.max(30, Math.min(80, (width - 48) / 7.2));
   let id = 0;
@@ -120,7 +126,6 @@ function findNumber(ids, id) {
   return low;
 }
 
-/** Draw a component again when other messages come into sight, and nothing but it. */
 function useView(view) {
   const [, draw] = useState(0);
   useEffect(() => {
@@ -151,6 +156,8 @@ function Reader({ id, at, params }) {
   const [doomed, doom] = useState(null);
   const [hit, pick] = useState(-1);
   const search = useCall("sessions_search", { query: params.q, session: [id], limit: 200, sort: "oldest" }, { skip: !params.q });
+  const stated = useCall("facts_list", { said_in: id, status: "everything" }, { skip: !outline || !can("facts_list") });
+  const taken = useMemo(() => Object.groupBy(stated.data?.facts ?? [], (fact) => fact.message_id), [stated.data]);
   const load = () => call("sessions_outline", { session: id }).then((found) => set(unfold(found, frame.current?.clientWidth ?? 800)), fail);
   useEffect(() => {
     load();
@@ -184,7 +191,7 @@ function Reader({ id, at, params }) {
     ${!outline && html`<div class="waiting" aria-busy="true"></div>`}
     ${outline && outline.ids.length > 0 && html`<div class="conversation">
       <${VirtualList} heights=${outline.heights} store=${store} place=${place} label="messages" moved=${moved}
-        row=${(number, message, height) => html`<${Kept} key=${number} number=${number} message=${message} height=${height} isHere=${outline.ids[number] === Number(at)} forget=${doom} />`} />
+        row=${(number, message, height) => html`<${Kept} key=${number} number=${number} message=${message} height=${height} isHere=${outline.ids[number] === Number(at)} facts=${taken[outline.ids[number]]} forget=${doom} />`} />
       <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}
     ${doomed && html`<${Forget} kind="message" id=${doomed.id} close=${() => doom(null)} />`}`;
 }
@@ -210,12 +217,11 @@ function Conversation({ id, at, params }) {
       <span class="end does">${can("sessions_archive") && html`<button class="quiet" onClick=${() => act(one.archived ? "sessions_unarchive" : "sessions_archive", { session: one.id })}>${one.archived ? "unarchive" : "archive"}</button>`}
       ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}</span></div>
     <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> · ${one.model && html`<${Line} text=${one.model} most=${40} /> · `}<${Time} at=${one.started_at} /> · ${plural(one.message_count, "message")}${one.project ? html` · <${Line} text=${one.project} most=${60} />` : ""}
-      ${lineage.data?.shown.length > 1 && html` · continues: ${lineage.data.shown.map((other, number) => html`${number > 0 && " → "}${other.id === one.id ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>` : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`}</p>
+      ${lineage.data?.shown.length > 1 && html` · lineage: ${lineage.data.shown.map((other, number) => html`${number > 0 && " → "}${other.id === one.id ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>` : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`}</p>
     <${Reader} key=${one.id} id=${one.id} at=${at} params=${params} />
     ${doomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }} note="This can be undone." close=${() => doom(false)} done=${() => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"))} />`}`}<//>`;
 }
 
-/** The address names only a message: look for its conversation. */
 function Lost({ at }) {
   const [error, fail] = useState(null);
   useEffect(() => {

@@ -1,4 +1,3 @@
-// Tool calls that worked, kept as examples.
 import { act, can, to, useCall } from "../core.js";
 import { Confirm } from "../confirm.js";
 import { Empty, Line, Loaded, SessionLink, Stored, num, plural } from "../ui.js";

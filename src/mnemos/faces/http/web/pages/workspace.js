@@ -1,9 +1,8 @@
-// The agent's tables: columns, rows, a console that cannot write unless switched, snapshots.
 import { Bars } from "../chart.js";
 import { act, call, can, mayWrite, revise, to, useCall } from "../core.js";
 import { Empty, Line, Loaded, Problem, Tabs, Time, bytes, num, plural } from "../ui.js";
 import { save } from "../files.js";
-import { html, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 
 const PAGE = 100;
 const quote = (name) => `"${name.replaceAll('"', '""')}"`;
@@ -48,7 +47,18 @@ function Result({ data }) {
     ${data.columns.length > 0 && html`<${Grid} columns=${data.columns} rows=${data.rows} />`}`;
 }
 
+/** Names of the schema that begin with the word before the cursor. */
+function Completion({ field, text, tables = [], put }) {
+  const at = field.current?.selectionEnd ?? text.length;
+  const [begun] = /[\p{L}\p{N}_]*$/u.exec(text.slice(0, at));
+  const names = new Set(tables.flatMap((table) => [table.name, ...table.columns.map((column) => column.name)]));
+  const fitting = [...names].filter((name) => begun && name !== begun && name.toLowerCase().startsWith(begun.toLowerCase()));
+  const pick = (name) => put(text.slice(0, at - begun.length) + (/^[a-z_]\w*$/i.test(name) ? name : quote(name)) + text.slice(at));
+  return html`<div class="completion" role="group" aria-label="names">${fitting.slice(0, 8).map((name) => html`<button key=${name} type="button" class="quiet" onClick=${() => pick(name)}><${Line} text=${name} most=${40} /></button>`)}</div>`;
+}
+
 function Console({ database, tables }) {
+  const field = useRef();
   const [text, type] = useState("");
   const [mayChange, allow] = useState(false);
   const [found, set] = useState({});
@@ -63,9 +73,10 @@ function Console({ database, tables }) {
     set(await call("sqlite_query", { ...args, plan: !mayChange && !/;\s*\S/.test(text) }).then((data) => ({ data }), (error) => ({ error })));
     if (mayChange) window.dispatchEvent(new Event("mnemos:changed"));
   };
-  return html`<form class="form" onSubmit=${run}><label>SQL on ${database} <textarea rows="4" spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(e)}></textarea></label>
+  return html`<form class="form" onSubmit=${run}><label>SQL on ${database} <textarea ref=${field} rows="4" spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(e)}></textarea></label>
       <div class="tools"><button class="main" disabled=${!text.trim()}>Run <kbd>Ctrl ⏎</kbd></button>${mayWrite("sqlite_query") && html`<label><input type="checkbox" checked=${mayChange} onChange=${(e) => allow(e.target.checked)} />allow changes</label>`}
-      ${past.length > 0 && html`<select class="grow" aria-label="earlier queries" value="" onChange=${(e) => type(e.target.value)}><option value="">earlier queries</option>${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}</div></form>
+      ${past.length > 0 && html`<select class="grow" aria-label="earlier queries" value="" onChange=${(e) => type(e.target.value)}><option value="">earlier queries</option>${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}</div>
+      <${Completion} field=${field} text=${text} tables=${tables} put=${(changed) => (type(changed), field.current.focus())} /></form>
     ${found.error && html`<${Problem} error=${found.error} />`}${found.data && html`<${Result} data=${found.data} />`}`;
 }
 
@@ -89,5 +100,5 @@ export default function Workspace({ rest, params }) {
       : html`<div class="workspace"><nav aria-label="tables">${data.databases.map((one) => html`<section key=${one.name}><h2><a href=${to("workspace", one.name)}><${Line} text=${one.name} most=${30} /></a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
           ${one.name === database && html`<ul>${schema.data?.tables.map((each) => html`<li key=${each.name}><a data-row href=${to("workspace", `${one.name}/${each.name}`)} aria-current=${each.name === name ? "page" : null}><${Line} text=${each.name} most=${40} /></a><span class="number muted">${num(each.rows)}</span></li>`)}</ul>`}</section>`)}</nav>
         <div class="grow">${table ? html`<${Table} key=${database + name} database=${database} table=${table} />` : html`<div class="tools"><${Tabs} label="view" choices=${[["console", "Console"], ["snapshots", "Snapshots"]]} value=${view} pick=${(key) => revise("workspace", rest, { view: key })} /></div>
-          ${view === "console" ? html`<${Console} database=${database} />` : html`<${Snapshots} database=${database} />`}`}</div></div>`}<//>`;
+          ${view === "console" ? html`<${Console} database=${database} tables=${schema.data?.tables} />` : html`<${Snapshots} database=${database} />`}`}</div></div>`}<//>`;
 }
