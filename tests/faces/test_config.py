@@ -14,7 +14,7 @@ def test_all_settings_are_shown_without_making_a_home(home: Path, mnemos: Mnemos
     assert (answer.code, answer.err) == (0, "")
     assert answer == mnemos("config", "show")
     assert str(home / "config.toml") in answer.out
-    assert mnemos("config", "--json").json["settings"][0] == {
+    assert mnemos("config", "--json").json["settings"][1] == {
         "name": "space",
         "value": "default",
         "origin": "default",

@@ -35,10 +35,11 @@ def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_servers_say_what_to_install_and_end_with_5(home: Path) -> None:
-    for arguments in (("mcp",), ("serve", "--mcp")):
+    # The server of HTTP is another extra, which MCP over HTTP needs as well.
+    for arguments, install in ((("mcp",), INSTALL), (("serve", "--mcp"), 'pip install "mnemos[server]"')):
         done = run(*arguments, home=home)
         assert (done.returncode, done.stdout) == (5, "")
-        assert INSTALL in done.stderr
+        assert install in done.stderr
         assert "Traceback" not in done.stderr
     assert not home.exists()
 

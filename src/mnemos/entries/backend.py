@@ -184,12 +184,16 @@ def redact_entry(user: str, key: str, value: str, redact: Redact) -> str:
 
 
 def encode_value(key: str, value: Any, max_bytes: int, redact: Redact) -> tuple[str, bool]:
-    """Return a value without secrets as it is stored, and True if that is JSON."""
+    """Return a value without secrets as it is stored, and True if that is JSON.
+
+    The value is judged together with its key, which may be a secret itself: the caller refuses or cleans it.
+    """
     if isinstance(value, str):
-        text: str = redact_value({key: check_value(value, max_bytes)}, redact)[key]
+        (text,) = redact_value({key: check_value(value, max_bytes)}, redact).values()
         return text, False
     try:
-        text = json.dumps(redact_value({key: value}, redact)[key], ensure_ascii=False, allow_nan=False)
+        (clean,) = redact_value({key: value}, redact).values()
+        text = json.dumps(clean, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidInput(
             f"value can't be stored as JSON: {exc}. Use strings, numbers, lists, objects."

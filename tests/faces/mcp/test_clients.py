@@ -68,6 +68,7 @@ def test_what_is_written_is_found(client: Connected) -> None:
     session = f"trip-{uuid4().hex}"
     assert client.call_tool("sessions_create", {"session_id": session}).structured_content == {
         "session_id": session,
+        "ensured": False,
         "text": f"Created session {session}.",
     }
     written = client.call_tool(

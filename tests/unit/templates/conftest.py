@@ -16,7 +16,9 @@ from mnemos.testing import FixedClock
 @pytest.fixture
 def memory(home: Path, clock: FixedClock) -> Iterator[Memory]:
     """By words alone: what a template is near to is a matter of recall. Secrets are stored as they come."""
-    with Memory.at(home, clock=clock, actor="tester", embedder="none", redact=False) as opened:
+    with Memory.at(
+        home, clock=clock, actor="tester", embedder="none", redact=False, recall_log=False
+    ) as opened:
         yield opened
 
 

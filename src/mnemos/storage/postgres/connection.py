@@ -43,11 +43,11 @@ def parse_url(url: str) -> Target:
         rest = urlencode([one for one in options if one[0] != "schema"], quote_via=quote)
         conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, rest, ""))
         known = conninfo_to_dict(conninfo)
-    except (ValueError, psycopg.ProgrammingError) as exc:
-        reason = str(exc).splitlines()[0] if isinstance(exc, psycopg.Error) else "it is not a URL"
+    except (ValueError, psycopg.ProgrammingError):
+        # The driver's message may quote the password.
         raise errors.InvalidInput(
-            f"The URL of the database is not valid: {_hide(reason, url)}. "
-            "Write postgresql://user:password@host:5432/database."
+            "The URL of the database is not valid. Write postgresql://user:password@host:5432/database, "
+            "with options of libpq such as ?sslmode=require."
         ) from None
     if not _NAME.fullmatch(schema):
         raise errors.InvalidInput(f"{schema[:80]!r} is not a valid schema. Use up to 48 of a-z, 0-9 and _.")
@@ -64,12 +64,6 @@ def _describe(known: dict[str, Any], schema: str) -> str:
     port = f":{known['port']}" if known.get("port") else ""
     suffix = "" if schema == SCHEMA else f"?schema={schema}"
     return f"postgresql://{user}{host}{port}/{known.get('dbname') or ''}{suffix}"
-
-
-def _hide(text: str, url: str) -> str:
-    """Remove the password of a URL, however malformed it is."""
-    secret = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
-    return text.replace(secret, "***") if secret else text
 
 
 def connect(target: Target) -> Connection:
