@@ -61,8 +61,8 @@ TABLES: dict[str, dict[str, Via]] = {
 # Each side has its own: moments of a call, sizes of files, and how far the background is.
 _OWN = frozenset(
     "at started_at session_started ended_at updated_at created_at used_at uses made_at valid_from valid_to "
-    "opened_at touched_at closed_at timestamp elapsed_ms coverage score file_bytes log_bytes free_bytes bytes "
-    "tables pending dates".split()
+    "opened_at touched_at closed_at timestamp elapsed_ms coverage score file_bytes log_bytes free_bytes "
+    "bytes tables pending dates".split()
 )
 _SESSION = re.compile("mcp-[0-9a-f]{32}")
 
