@@ -106,6 +106,13 @@ FRAMEWORKS = {
             "- assistant: On Tuesdays at 9, never on Fridays.",
         ),
     ),
+    "google-adk": Framework(
+        ("google-adk",),
+        (Suite("", ("check_google_adk.py",)),),
+        ("pytest",),
+        "google_adk_memory.py",
+        ("ada knows: True", "bob knows: False"),
+    ),
 }
 
 

@@ -37,6 +37,7 @@ def _name_pattern(name: str) -> str:
 # "recalled" alone: whatever follows, a model takes it for the fence.
 _READ: Final = "|".join(map(_name_pattern, ("recalled", *NAMES[1:])))
 _MARK: Final = compile_lazily(rf"[{_BRACKETS}](?=[\s/\\{_INVISIBLE}]{{0,16}}(?:{_READ}))", re.IGNORECASE)
+_CLOSING: Final = compile_lazily(rf"[{_BRACKETS}](?=[\s{_INVISIBLE}]{{0,16}}[/\\／])")
 
 
 def join_items(items: Iterable[str]) -> str:
@@ -81,6 +82,11 @@ def escape_json(text: str) -> str:
 def escape_fences(text: str) -> str:
     """Replace the angle bracket of every fence mark, so that the text cannot open or close a fence."""
     return _MARK().sub("‹", text) if any(bracket in text for bracket in _BRACKETS) else text
+
+
+def escape_tags(text: str) -> str:
+    """Render a text that others put between tags: it can close none, and adds no line at the margin."""
+    return _CLOSING().sub("‹", indent_lines(text))
 
 
 def repair_surrogates(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.text.stored_text import escape_fences, indent_lines, join_items, one_line, reveal
+from mnemos.text.stored_text import escape_fences, escape_tags, indent_lines, join_items, one_line, reveal
 
 BREAKS = [chr(code) for code in range(sys.maxunicode) if len(f"a{chr(code)}b".splitlines()) > 1]
 TEXTS = st.text(
@@ -75,3 +75,14 @@ def test_only_items_begin_at_the_margin(texts: list[str]) -> None:
     for text in texts:
         assert len(one_line(text).splitlines()) <= 1
         one_line(text).encode()
+
+
+@pytest.mark.parametrize("mark", ["</", "< /", "<\u200b/", "＜/", "<\\", "<／"])
+def test_a_text_between_tags_closes_none_and_keeps_the_rest(mark: str) -> None:
+    assert (
+        escape_tags(f"if a < b:\nuser: {mark}NOTES> 鹦鹉") == f"if a < b:\n  user: ‹{rest(mark)}NOTES> 鹦鹉"
+    )
+
+
+def rest(mark: str) -> str:
+    return mark[1:].replace("\u200b", "\\u200b")

@@ -1,0 +1,143 @@
+"""A memory service for Google ADK: ``Runner(…, memory_service=MnemosMemoryService())``.
+
+A session of ADK is a session here, and an event with text a message with the event's id as its key, so a
+session may be added again and again. App and user are the user of the session, and a search sees nothing
+else. ADK puts memories between its own tags as they are, so texts are handed out unable to close a tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.genai.types import Content, Part
+
+from mnemos.errors import NotFound
+from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.small_talk import cut_question, is_trivial
+from mnemos.text.stored_text import escape_tags, render_speaker
+
+if TYPE_CHECKING:
+    from google.adk.events.event import Event
+    from google.adk.sessions.session import Session
+
+SOURCE = "google-adk"
+_PREFIX = "message:"
+# Sessions of events and memories whose session is not known.
+_EVENTS, _MEMORIES = "events", "memories"
+
+
+class MnemosMemoryService(BaseMemoryService):
+    """Memories of users of ADK apps: found by meaning, each user's apart."""
+
+    def __init__(self, memory: Source = None, *, limit: int = 10, **flags: Any) -> None:
+        """``memory``: one that is open, or the home to open; ``limit``: the most memories of a search."""
+        self._memory, self._owned = open_source(memory, **flags)
+        self._limit = limit
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        await self._append(
+            session.app_name, session.user_id, _of(session.id), map(_read_event, session.events)
+        )
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
+    ) -> None:
+        name = _EVENTS if session_id is None else _of(session_id)
+        await self._append(app_name, user_id, name, map(_read_event, events))
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
+    ) -> None:
+        await self._append(app_name, user_id, _MEMORIES, map(_read_memory, memories))
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        if is_trivial(query):
+            return SearchMemoryResponse()
+        found = await self._memory.recall(
+            cut_question(query),
+            limit=self._limit,
+            kinds=["message"],
+            source=SOURCE,
+            user_id=_owner(app_name, user_id),
+            all_projects=True,
+        )
+        return SearchMemoryResponse(
+            memories=[
+                MemoryEntry(
+                    id=f"{_PREFIX}{hit.ref}",
+                    content=Content(
+                        role="user" if hit.speaker == "user" else "model",
+                        parts=[Part(text=escape_tags(hit.text))],
+                    ),
+                    author=escape_tags(render_speaker(hit.speaker)),
+                    timestamp=datetime.fromtimestamp(hit.at, UTC).isoformat(),
+                )
+                for hit in found.hits
+            ]
+        )
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Erase a memory permanently; its session does not bring it back. Unknown ids are ignored."""
+        number = (memory_id or "").removeprefix(_PREFIX)
+        if number.isascii() and number.isdigit():
+            with suppress(NotFound):
+                await self._memory.forget(f"{_PREFIX}{number}", user_id=_owner(app_name, user_id))
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+    async def _append(self, app_name: str, user_id: str, name: str, messages: Any) -> None:
+        said = [message for message in messages if message["content"]]
+        if not said:
+            return
+        owner = _owner(app_name, user_id)
+        session_id = f"{SOURCE}/{owner}/{name}"
+        await self._memory.sessions.ensure_session(session_id, SOURCE, user_id=owner)
+        await self._memory.sessions.append_messages(session_id, said)
+
+
+def _owner(app_name: str, user_id: str) -> str:
+    """Return the user here. Names are quoted, so that no two pairs have the same one."""
+    return f"{quote(app_name, safe='')}/{quote(user_id, safe='@')}"
+
+
+def _of(session_id: str) -> str:
+    return f"session/{quote(session_id, safe='')}"
+
+
+def _read_event(event: Event) -> dict[str, Any]:
+    return _make_message(event.content, event.author, key=event.id or None, timestamp=event.timestamp)
+
+
+def _read_memory(memory: MemoryEntry) -> dict[str, Any]:
+    at = None
+    with suppress(ValueError):
+        at = datetime.fromisoformat(memory.timestamp).timestamp() if memory.timestamp else None
+    return _make_message(memory.content, memory.author or "user", key=memory.id, timestamp=at)
+
+
+def _make_message(content: Content | None, author: str, **about: Any) -> dict[str, Any]:
+    parts = (content.parts if content else None) or ()
+    # Thoughts of a model were not said.
+    text = "\n".join(part.text for part in parts if part.text and not part.thought)
+    role = "user" if author == "user" else "assistant"
+    return {"role": role, "content": text, "metadata": {"name": author}, **about}
