@@ -113,6 +113,14 @@ FRAMEWORKS = {
         "google_adk_memory.py",
         ("ada knows: True", "bob knows: False"),
     ),
+    "langchain": Framework(
+        ("langchain",),
+        # The standard tests of langchain-tests are classes that ours inherit.
+        (Suite("", ("check_langchain.py",), options=("-o", "asyncio_mode=auto")),),
+        ("pytest", "pytest-asyncio", "langchain-tests"),
+        "langchain_agent.py",
+        ("- user: We deploy on Tuesdays at 9, never on Fridays.", "1 document: We deploy on Tuesdays at 9"),
+    ),
 }
 
 
