@@ -262,6 +262,27 @@ def test_the_last_saved_conversation_is_listed_first(make: Make) -> None:
     run(check)
 
 
+@pytest.mark.parametrize("begun", [["one"], []])
+def test_a_writer_between_check_and_write_is_noticed(tmp_path: Path, begun: list[str]) -> None:
+    async def check() -> None:
+        store, other = Counted(tmp_path), MnemosConversationStore(tmp_path)
+        for said in begun:
+            await talk(store, "a", said)
+        write = store._tree.write  # type: ignore[attr-defined]
+
+        async def write_late(*args: Any) -> None:
+            await talk(other, "a", "between")
+            await write(*args)
+
+        store._tree.write = write_late  # type: ignore[attr-defined]
+        with pytest.raises(ConversationConflict):
+            await talk(store, "a", "late")
+        assert asked(await store.load("a")) == [*begun, "between"]
+        await other.close()
+
+    run(check)
+
+
 def test_a_forgotten_message_leaves_the_history_whole(tmp_path: Path) -> None:
     async def check() -> None:
         store = Counted(tmp_path)
