@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -101,6 +102,9 @@ def test_hostile_text_of_errors_actors_and_reports_stays_text(
         seen.visit(address)
         expect(seen.page.locator("#main")).to_contain_text(shown)
         assert seen.page.evaluate(FOREIGN) == [], address
+    for file in Path(f"{hostile.home}-person/.claude/projects/shop").iterdir():
+        # Files that did not change are not read again.
+        file.write_text(file.read_text() + "not JSON\n")
     seen.visit("connections")
     seen.page.locator("li", has_text="Claude Code").get_by_role("button", name="import").click()
     expect(seen.page.locator("#main")).to_contain_text("Could not be read")
