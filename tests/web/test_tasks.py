@@ -125,7 +125,7 @@ def test_ten_tasks_by_keyboard_alone(own_server: Server, open_page: Open) -> Non
     go(seen, "c", "Conversations")
     page.wait_for_selector("tr[data-row]")
     seen.keys("j", "x", "j", "x", "#")
-    page.wait_for_selector("dialog[open] .danger:not([disabled])")
+    page.wait_for_selector("dialog[open] .danger:focus")
     seen.keys("Enter")
     page.wait_for_selector(".chosen", state="detached")
     assert ask(own_server, "sessions_list", {"limit": 1})["total"] == total - 2

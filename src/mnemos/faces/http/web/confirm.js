@@ -1,8 +1,7 @@
 import { act, call } from "./core.js";
 import { Dialog, Problem, Stored } from "./ui.js";
-import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 
-/** Ask before something is deleted: shows what is at stake, and for what is permanent wants a word typed. */
 export function Confirm({ title, name, args, word = "", note, verb = "Delete", done, close }) {
   const [stake, set] = useState(null);
   const [typed, type] = useState("");
@@ -19,7 +18,8 @@ export function Confirm({ title, name, args, word = "", note, verb = "Delete", d
   };
   const isReady = !!stake && !stake.error && typed === word;
   const go = useRef();
-  useEffect(() => {
+  // At once: an early Enter must not press another button.
+  useLayoutEffect(() => {
     if (isReady && !word) go.current.focus();
   }, [isReady]);
   return html`<${Dialog} title=${title} close=${close}>

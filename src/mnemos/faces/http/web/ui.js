@@ -101,7 +101,6 @@ export function Tabs({ label, choices, value, pick }) {
   </div>`;
 }
 
-/** A dialog of the browser's own: Esc closes it, and the focus stays inside. */
 export function Dialog({ title, close, children, wide = false }) {
   const ref = useRef();
   useEffect(() => {

@@ -64,7 +64,7 @@ function Board({ params }) {
   const set = (change) => revise("facts", "", { ...params, ...change });
   const scopes = useCall("facts_scopes", { limit: 1000 });
   const status = params.ended ? "all" : "live";
-  const facts = useCall("facts_list", { limit: 5000, ...(params.as_of && { as_of: `${params.as_of}T23:59:59` }), ...(params.type && { type: [params.type] }) });
+  const facts = useCall("facts_list", { limit: 5000, ...(params.as_of && { as_of: `${params.as_of}T23:59:59` }), ...(params.type && { type: [params.type] }), ...(params.scope && { scope: params.scope }) });
   const conflicts = useCall("facts_conflicts");
   const [isNew, write] = useState(false);
   const opened = scopes.data?.scopes.map((one) => seconds(one.opened_at)).filter(Boolean) ?? [];
@@ -83,8 +83,9 @@ function Board({ params }) {
         return html`<${Empty} title="No facts ${params.as_of ? "at that time" : "yet"}">Agents state them while they work. You can, too: <code>mnemos remember we use Redis streams for the mails</code><//>`;
       return html`<div class="board">${order.map((scope) => {
         const one = about[scope];
+        const most = scope && !params.scope ? 40 : 5000;
         return html`<section key=${scope} class="panel" aria-label="scope ${scope || "none"}"><header><h2><${Line} text=${scope || "no scope"} most=${50} /></h2><span class="muted">${one ? (one.closed_at ? html`closed <${Time} at=${seconds(one.closed_at)} only=${dateOf} />` : "open") : ""} <span class="number">${num(groups.get(scope).length)}</span></span></header>
-          <ul class="list aligned">${groups.get(scope).slice(0, 200).map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul></section>`;
+          <ul class="list aligned">${groups.get(scope).slice(0, most).map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul>${groups.get(scope).length > most && html`<a href=${to("facts", "", { ...params, scope })}>all</a>`}</section>`;
       })}</div>${data.total > data.facts.length && html`<p class="muted">and ${num(data.total - data.facts.length)} older ones</p>`}`;
     }}<//>
     ${isNew && html`<${Write} close=${() => write(false)} />`}`;
