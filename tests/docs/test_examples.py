@@ -104,7 +104,7 @@ def _parse(
     if not isinstance(command, click.Group):
         command.make_context(name, list(arguments), parent=above)
         return
-    context = click.Context(command, info_name=name, parent=above)
+    context = click.Context(command, info_name=name, parent=above, **command.context_settings)
     _, rest, _ = command.make_parser(context).parse_args(list(arguments))
     if rest:
         inner_name, inner, inner_arguments = command.resolve_command(context, rest)

@@ -37,7 +37,7 @@ PROGRAMS = ("hook", "mcp", "serve", "ui", "postgres", "watch")
 
 def walk(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command that can be typed, with its words."""
-    context = click.Context(group)
+    context = click.Context(group, **group.context_settings)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None, name

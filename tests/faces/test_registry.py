@@ -50,7 +50,7 @@ MODEL_ONLY_WORDS = ("before saying that you do not know", "Use it when", "Call i
 
 def command_of(entry: Entry) -> click.Command:
     found: click.Command = cli
-    context = click.Context(cli, info_name="mnemos")
+    context = click.Context(cli, info_name="mnemos", **cli.context_settings)
     for word in entry.command.split():
         assert isinstance(found, click.Group)
         below = found.get_command(context, word)
