@@ -424,7 +424,6 @@ BAD_LINES: list[tuple[str, bytes]] = [
     ("entries.jsonl", jsonl(ENTRY | {"key": ""})),
     ("entries.jsonl", jsonl(ENTRY | {"user_id": "a\nb"})),
     ("entries.jsonl", jsonl(ENTRY | {"value": "\u0000"})),
-    ("entries.jsonl", jsonl(ENTRY | {"value": 7})),
     ("entries.jsonl", jsonl(ENTRY | {"metadata": [1]})),
     ("templates.jsonl", jsonl({"name": "x", "examples": 7})),
     ("imports.jsonl", jsonl({"key": -1, "session_id": None})),

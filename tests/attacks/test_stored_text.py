@@ -113,7 +113,9 @@ RESULTS = sorted(
     {
         result
         for entry in registry.ENTRIES
-        if not (result := registry.result_of(registry.load(entry))).__module__.endswith("connect")
+        if not (result := registry.result_of(registry.load(entry))).__module__.endswith(
+            ("connect", "found_clients")
+        )
     },
     key=lambda result: result.__name__,
 )
