@@ -13,7 +13,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 
 from mnemos.errors import MnemosError
 from mnemos.integrations.shared.files import MemoryFiles
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.storage.entries import USUAL_USER
 

@@ -22,7 +22,7 @@ from claude_agent_sdk.types import (
 
 from mnemos.errors import NotFound
 from mnemos.integrations.shared.history import item_of, message_of
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.sessions.session_types import Session
 
 SOURCE = "claude-agent-sdk"

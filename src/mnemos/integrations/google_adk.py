@@ -18,7 +18,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.genai.types import Content, Part
 
 from mnemos.errors import NotFound
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags, render_speaker
 

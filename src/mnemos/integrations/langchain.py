@@ -18,7 +18,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, con
 from langchain_core.retrievers import BaseRetriever
 from langgraph.config import get_config
 
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.shared.recall import recall_block, recall_block_now
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.recall.answer import Recall, RecallHit

@@ -31,7 +31,7 @@ from langgraph.store.base import (
 
 from mnemos.entries import MemoryEntry
 from mnemos.errors import InvalidInput
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.shared.vectors import best_cosine, pack_vector
 from mnemos.memory.call_lanes import WRITES, Lanes
 

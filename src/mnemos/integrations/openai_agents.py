@@ -20,7 +20,7 @@ from agents.run_config import CallModelData, CallModelInputFilter, ModelInputDat
 
 from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.history import History, item_of, message_of
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 
 if TYPE_CHECKING:

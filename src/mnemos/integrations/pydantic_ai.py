@@ -31,7 +31,7 @@ from pydantic_ai.messages import (
 from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.entry_tree import Entry, EntryTree
 from mnemos.integrations.shared.history import item_of, message_of
-from mnemos.integrations.shared.opening import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.sessions.session_types import Session
 

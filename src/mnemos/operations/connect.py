@@ -23,7 +23,7 @@ from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.client_connection import Request
 from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
-from mnemos.integrations.watch.recording import describe_recording
+from mnemos.integrations.watch.recorders import describe_recording
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, Operation, Question, Result, Traits, check_confirmed, confirmation
 

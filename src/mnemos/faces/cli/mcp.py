@@ -109,7 +109,7 @@ def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT00
     _check_server()
     from mnemos.faces.http.address import Address
     from mnemos.faces.http.launch import make_link
-    from mnemos.faces.http.running import find_running
+    from mnemos.faces.http.page_address import find_running
 
     show = _print_link if is_quiet else _open_link
     settings = Settings.load(chosen.home, space=chosen.space)

@@ -18,8 +18,8 @@ from mnemos.faces.http.address import NAMES, Address, Exposure
 from mnemos.faces.http.api import MCP_PATH, Api
 from mnemos.faces.http.connections import make_server
 from mnemos.faces.http.page import Page
+from mnemos.faces.http.page_address import announce
 from mnemos.faces.http.request_log import RequestLog, log_to_stderr
-from mnemos.faces.http.running import announce
 from mnemos.faces.http.supervisor import supervise
 from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory import Memory
