@@ -13,8 +13,8 @@ USER 1000
 WORKDIR /home/mnemos
 VOLUME /data
 EXPOSE 8765
-# Fails if the server does not answer. Of use only for the server.
+# Only for `serve`: with `mcp` there is no server to check.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["/opt/mnemos/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/health', timeout=5)"]
 ENTRYPOINT ["mnemos"]
-# Only the publisher of the port or a proxy reaches a container. A token must have been created before.
+# A container is only reachable through a published port or a proxy. Create a token first.
 CMD ["serve", "--host", "0.0.0.0", "--port", "8765", "--behind-proxy", "--allowed-host", "localhost"]

@@ -19,15 +19,23 @@ WEB_OPTIONS := -q -n 2 --override-ini addopts= --override-ini filterwarnings= --
 SITE := .venv-docs
 PACKAGE := .venv-package
 FASTAPI := .venv-fastapi
+# Requests made from the OpenAPI document; `make test-schema CASES=20000` for the long run.
+SCHEMA := .venv-schema
+SCHEMATHESIS := schemathesis==4.32.5
+CASES ?= 2000
+CLIENT_TESTS := $(addprefix tests/hosts/test_,claude_code.py codex.py agents.py recording.py)
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-postgres test-frameworks attacks coverage test-web test-hosts test-hermes test-clients test-typescript test-fastapi lint types check docs recording package bench nightly clean
+.PHONY: setup demo test test-postgres test-frameworks attacks coverage test-web test-hosts test-hermes test-clients test-typescript test-fastapi test-schema lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt reranker/pyproject.toml
+# The source distribution is without the weights of deep recall.
+RERANKER := $(wildcard reranker/pyproject.toml)
+
+$(STAMP): pyproject.toml constraints.txt $(RERANKER)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]' -e ./reranker
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]' $(if $(RERANKER),-e ./reranker)
 	touch $(STAMP)
 
 demo: setup
@@ -77,7 +85,8 @@ test-clients: setup
 	@if $(MAKE) --no-print-directory $(HOSTS)/.clients; then \
 		$(MAKE) --no-print-directory run-clients; \
 	else \
-		echo "==== SKIPPED: $(CLIENTS) cannot be installed here, so nothing was tested with them ====" >&2; \
+		echo "==== NOT TESTED: npm could not install $(CLIENTS), so nothing was tested with them ====" >&2; \
+		test -z "$$CI"; \
 	fi
 
 $(HOSTS)/.clients: Makefile
@@ -86,10 +95,12 @@ $(HOSTS)/.clients: Makefile
 	$(CLIENTS_BIN)/codex --version
 	touch $@
 
+# The programs are started by the dozen, and one may be late on a busy machine: it is tried once more.
 .PHONY: run-clients
 run-clients:
-	MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) \
-		tests/hosts/test_claude_code.py tests/hosts/test_codex.py tests/hosts/test_agents.py
+	MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) $(CLIENT_TESTS) \
+		|| MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) \
+			--last-failed --last-failed-no-failures none $(CLIENT_TESTS)
 
 test-web: setup
 	@if $(MAKE) --no-print-directory $(WEB)/.installed; then \
@@ -106,9 +117,11 @@ $(WEB)/.installed: Makefile
 	npm install --silent --no-save --no-package-lock --prefix $(WEB)/axe $(AXE)
 	touch $@
 
+# A browser on a busy machine misses a key now and then: what failed is tried once more, alone.
 .PHONY: run-web
 run-web:
-	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web
+	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web \
+		|| $(WEB)/bin/python -m pytest $(WEB_OPTIONS) -n 0 --last-failed --last-failed-no-failures none tests/web
 
 # examples/fastapi_service.py under load, in an environment of its own: FastAPI is not a dependency.
 test-fastapi:
@@ -131,9 +144,23 @@ test-typescript: setup
 		echo "==== SKIPPED: the packages of examples/typescript cannot be installed here ====" >&2; \
 	fi
 
+# Requests that schemathesis makes from the OpenAPI document, to a server in an environment of its own.
+test-schema: setup
+	@if $(MAKE) --no-print-directory $(SCHEMA)/.installed; then \
+		$(BIN)/python scripts/fuzz_server.py $(SCHEMA)/bin/schemathesis $(CASES); \
+	else \
+		echo "==== SKIPPED: $(SCHEMATHESIS) cannot be installed here, so no requests were made from the schema ====" >&2; \
+	fi
+
+$(SCHEMA)/.installed: Makefile
+	$(PYTHON) -m venv $(SCHEMA)
+	$(SCHEMA)/bin/python -m pip install --quiet --retries 2 $(SCHEMATHESIS)
+	touch $@
+
 # The frameworks' own tests on our adapters, in environments of their own; ONLY=langgraph for one of them.
 test-frameworks:
 	$(PYTHON) tests/frameworks/run.py $(ONLY)
+	test -n "$(ONLY)" || $(PYTHON) tests/frameworks/resolve.py
 
 lint: setup
 	$(BIN)/ruff check .
@@ -166,6 +193,7 @@ package:
 	$(PACKAGE)/bin/python -m pip install --quiet build twine
 	rm -rf dist
 	$(PACKAGE)/bin/python -m build
+	$(PACKAGE)/bin/python -m build --outdir dist reranker
 	$(PACKAGE)/bin/twine check --strict dist/*
 
 bench: setup

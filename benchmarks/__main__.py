@@ -1,4 +1,6 @@
-"""``python -m benchmarks append search startup facts providers workspace imports async client http soak``.
+"""``python -m benchmarks append search startup facts providers workspace imports async http watch page ...``.
+
+``http_soak`` runs sixteen clients of a server for ten minutes, ``soak`` four processes on a home for five.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again, and
 ``python -m benchmarks closing|extraction|threats|updates --help`` how to measure rules on labelled texts.
@@ -26,12 +28,14 @@ MODULES = {
     "size": "benchmarks.size",
     "compare": "benchmarks.compare",
     "soak": "benchmarks.soak",
+    "watch": "benchmarks.watch",
     "sql_hints": "benchmarks.sql_hints",
     "async": "benchmarks.async_calls",
     "client": "benchmarks.client",
     "postgres": "benchmarks.postgres",
     "http": "benchmarks.http_server",
     "http_soak": "benchmarks.http_soak",
+    "page": "benchmarks.page",
 }
 DEFAULT_SIZES = {
     "search": (10_000, 100_000),

@@ -23,7 +23,7 @@ from benchmarks.corpus import Corpus
 from benchmarks.measure import percentile, summary
 from benchmarks.peers import ROOT, clean_environment, working_folder
 from benchmarks.report import Options, Result, Table
-from mnemos.integrations.claude_code import prompt_context
+from mnemos.integrations.hooks import prompt_context
 from mnemos.memory.home import Home
 from mnemos.settings import Settings
 

@@ -157,8 +157,12 @@ def _started(command: Sequence[str]) -> Iterator[Served]:
             # The log is not read: it would cost the measuring side. A pipe has room for little.
             with subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL):
                 process.stderr.close()
-                yield Served(process, int(found[1]))
-                process.terminate()
-                process.wait(SECONDS)
+                try:
+                    yield Served(process, int(found[1]))
+                    process.terminate()
+                    process.wait(SECONDS)
+                finally:
+                    # Before cat is waited for, which ends with it.
+                    process.kill()
         finally:
             process.kill()

@@ -1,9 +1,10 @@
 """``python -m benchmarks updates``: does memory answer with what holds now, and keep look-alikes apart?
 
-Every labelled pair gets a home of its own: 40 unrelated statements, the older statement of the pair, the
-newer one a day later, then the question. The same is asked of a memory that keeps every statement and marks
-none, as the baseline. ``--data FILE`` takes other pairs: tab-separated ``kind``, ``topic``, ``language``,
-``old``, ``new``, ``question``, where kind is update, lookalike, addition or restatement.
+Every labelled pair gets a home of its own: 40 made-up statements, the older ones of 60 other pairs about
+something else, the older statement of the pair, the newer one a day later, then the question. The same is
+asked of a memory that keeps every statement and marks none, as the baseline. ``--data FILE`` takes other
+pairs: tab-separated ``kind``, ``topic``, ``language``, ``old``, ``new``, ``question``, where kind is update,
+lookalike, addition or restatement.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ BLIND: Final = DATA / "blind.tsv"
 FILLERS: Final = DATA / "fillers.tsv"
 KINDS: Final = ("update", "lookalike", "addition", "restatement")
 _BESIDE: Final = 40
+_STRANGERS: Final = 60
 _DAY: Final = 86_400.0
 _START: Final = 1_790_000_000.0
 
@@ -53,6 +56,8 @@ class Outcome:
     """The packed text shows the older statement without a mark."""
     kept_first: bool
     """The first hit of the baseline is what the question asks for."""
+    strangers: int
+    """Facts about something else that the newer statement retired or marked."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -62,7 +67,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     given = parser.parse_args(arguments)
     fillers = read_fillers(FILLERS)
-    outcomes = [try_pair(pair, fillers[pair.language]) for pair in read_pairs(given.data)]
+    pairs = read_pairs(given.data)
+    outcomes = [
+        try_pair(pair, [*fillers[pair.language][:_BESIDE], *pick_strangers(pair, pairs)]) for pair in pairs
+    ]
     figures = summarise(outcomes)
     print(render(figures))
     if given.show:
@@ -85,16 +93,26 @@ def read_fillers(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def try_pair(pair: Pair, fillers: Sequence[str]) -> Outcome:
+def pick_strangers(pair: Pair, pairs: Sequence[Pair]) -> list[str]:
+    """Pick older statements of other pairs that are about something else."""
+    chance = random.Random(pair.old)
+    others = {one.old for one in pairs if one.language == pair.language and one.topic != pair.topic}
+    ordered = sorted(others - {pair.old, pair.new})
+    return chance.sample(ordered, min(_STRANGERS, len(ordered)))
+
+
+def try_pair(pair: Pair, beside: Sequence[str]) -> Outcome:
     wanted = pair.new if pair.kind in ("update", "restatement") else pair.old
     clock = FixedClock(_START)
     with mnemos.open(":memory:", clock=clock) as memory:
-        for text in fillers[:_BESIDE]:
-            memory.facts.remember(text, allow=True)
+        for number, text in enumerate(beside):
+            # On targets of their own: they may well replace each other, which is not what is measured.
+            memory.facts.write(f"V[s{number}]: {text}", allow=True)
         # A person may allow what the threat scanner takes for an order to a model.
         (old,) = memory.facts.remember(pair.old, allow=True).facts
         clock.now += _DAY
-        (new,) = memory.facts.remember(pair.new, allow=True).facts
+        written = memory.facts.remember(pair.new, allow=True)
+        (new,) = written.facts
         clock.now += 60
         state = memory.facts.get(old.id).state
         recalled = memory.recall(pair.question, limit=10)
@@ -107,15 +125,16 @@ def try_pair(pair: Pair, fillers: Sequence[str]) -> Outcome:
         asked_first=first.endswith(wanted)
         or (pair.kind == "restatement" and first.endswith((pair.old, pair.new))),
         shown_as_true=state == "live" and hit is not None and hit.state == "current",
-        kept_first=_ask_baseline(pair, fillers, wanted),
+        kept_first=_ask_baseline(pair, beside, wanted),
+        strangers=len({*new.may_replace, *(one.id for one in written.replaced)} - {old.id}),
     )
 
 
-def _ask_baseline(pair: Pair, fillers: Sequence[str], wanted: str) -> bool:
+def _ask_baseline(pair: Pair, beside: Sequence[str], wanted: str) -> bool:
     """Ask a memory that keeps every statement as it is, as a note without a subject."""
     clock = FixedClock(_START)
     with mnemos.open(":memory:", clock=clock) as memory:
-        for number, text in enumerate([*fillers[:_BESIDE], pair.old, pair.new]):
+        for number, text in enumerate([*beside, pair.old, pair.new]):
             clock.now += _DAY if text == pair.new else 0
             memory.facts.write(f"V[s{number}]: {text}", allow=True)
         hits = memory.recall(pair.question, limit=10).hits
@@ -158,13 +177,14 @@ def _count(some: Sequence[Outcome]) -> dict[str, float]:
         "retired": share(one.retired for one in some),
         "may_replace": share(one.linked for one in some),
         "not_shown_as_true": share(not one.shown_as_true for one in some),
+        "stranger_marked": share(one.strangers > 0 for one in some),
     }
 
 
 def render(figures: dict[str, Any]) -> str:
-    heads = ("", "pairs", "first", "baseline", "retired", "may replace", "retired or marked")
-    lines = ["{:16}{:>7}{:>9}{:>10}{:>9}{:>13}{:>19}".format(*heads)]
+    heads = ("", "pairs", "first", "baseline", "retired", "may replace", "retired or marked", "others marked")
+    lines = ["{:16}{:>7}{:>9}{:>10}{:>9}{:>13}{:>19}{:>15}".format(*heads)]
     for name, row in figures.items():
         shares = [f"{100 * share:.1f}%" for key, share in row.items() if key != "pairs"]
-        lines.append("{:16}{:>7}{:>9}{:>10}{:>9}{:>13}{:>19}".format(name, row["pairs"], *shares))
+        lines.append("{:16}{:>7}{:>9}{:>10}{:>9}{:>13}{:>19}{:>15}".format(name, row["pairs"], *shares))
     return "\n".join(lines)

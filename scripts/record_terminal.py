@@ -140,10 +140,15 @@ TYPING, LINE, PAUSE = 0.03, 0.06, 1.2
 
 def render(session: list[tuple[str, list[Text]]]) -> str:
     """Draw the session as an SVG whose commands are typed and whose lines appear; it ends complete."""
-    rows, moment, number = [], 0.5, count()
+    rows, moment, number = [], 0.0, count()
     for command, lines in session:
-        rows.append(_render_command(command, next(number), moment))
-        moment += len(command) * TYPING + 0.4
+        if not rows:
+            # The first one is typed already: a picture that is blank at first looks broken.
+            rows.append(_render_line(_render_prompt(command), next(number), -1))
+        else:
+            rows.append(_render_command(command, next(number), moment))
+            moment += len(command) * TYPING
+        moment += 0.4
         for line in lines:
             rows.append(_render_line(line, next(number), moment))
             moment += LINE
@@ -180,8 +185,11 @@ def _render_command(command: str, number: int, moment: float) -> str:
         f'fill="{BACKGROUND}" style="animation-duration:{len(command) * TYPING:.2f}s;'
         f'animation-delay:{moment:.2f}s;animation-timing-function:steps({len(command)})"/>'
     )
-    line = Text.assemble(("$", "green"), " ", (command, "bold"))
-    return _render_line(line, number, moment) + cover
+    return _render_line(_render_prompt(command), number, moment) + cover
+
+
+def _render_prompt(command: str) -> Text:
+    return Text.assemble(("$", "green"), " ", (command, "bold"))
 
 
 def _render_line(line: Text, number: int, moment: float) -> str:

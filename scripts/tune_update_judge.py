@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.language.updates import MAY_REPLACE_FROM, REPLACES_FROM, are_about_others
+from mnemos.language.updates import MAY_REPLACE_FROM, REPLACES_FROM, are_about_others, are_comparable
 from mnemos.language.updates.claim import analyse
 from mnemos.language.updates.comparison import compare, find_doubts
 
@@ -25,6 +25,7 @@ PAIRS = ROOT / "tests/data/updates/pairs.tsv"
 WEIGHTS = ROOT / "src/mnemos/language/updates/weights.json"
 PENALTY = 3.0
 FOLDS = 10
+STRANGERS = 2
 
 Matrix = NDArray[np.float64]
 
@@ -44,12 +45,23 @@ def main() -> None:
 
 
 def pick_strangers(rows: list[dict[str, str]]) -> list[tuple[str, str]]:
-    """Pair each new statement with old ones of other pairs in its language."""
+    """Pair each new statement with old ones about something else that have a word in common with it.
+
+    Others never reach the judge, and learning from them would teach it that any shared word is a tie.
+    """
     chance = random.Random(1)  # noqa: S311 - a sample, not a secret
     found = []
     for row in rows:
-        others = [other["old"] for other in rows if other["language"] == row["language"] and other is not row]
-        found += [(old, row["new"]) for old in chance.sample(others, 2)]
+        new = analyse(row["new"])
+        others = [
+            other["old"]
+            for other in rows
+            if other["language"] == row["language"]
+            and other["topic"] != row["topic"]
+            and are_comparable(analyse(other["old"]), new)
+            and not are_about_others(analyse(other["old"]), new)
+        ]
+        found += [(old, row["new"]) for old in chance.sample(others, min(STRANGERS, len(others)))]
     return found
 
 

@@ -19,17 +19,24 @@ from pathlib import Path
 import pytest
 
 HOW = "PostgreSQL is tested by `make test-postgres`, or with a server in MNEMOS_TEST_POSTGRES"
-IS_WANTED = bool(os.environ.get("MNEMOS_TEST_SERVER") or os.environ.get("MNEMOS_TEST_POSTGRES"))
+# Read once: tests run without the settings of whoever started them.
+GIVEN = os.environ.get("MNEMOS_TEST_POSTGRES")
+IS_WANTED = bool(os.environ.get("MNEMOS_TEST_SERVER") or GIVEN)
+# Debian puts it where only root looks.
+POOLER = os.environ.get("MNEMOS_TEST_PGBOUNCER") or shutil.which(
+    "pgbouncer", path=os.environ.get("PATH", "") + ":/usr/sbin"
+)
 
 
 class Server:
     """A server in a folder of its own, reached by a Unix socket."""
 
-    def __init__(self, *options: str, binaries: Path | None = None) -> None:
+    def __init__(self, *options: str, port: int = 5432) -> None:
         # A path to a socket has at most 107 bytes.
         self.folder = Path(tempfile.mkdtemp(prefix="mpg", dir="/tmp"))
-        self._binaries = binaries or _find_binaries(self.folder)
+        self._binaries = _find_binaries(self.folder)
         self._options = options
+        self.port = port
         self.data = self.folder / "data"
         if os.geteuid() == 0:
             shutil.chown(self.folder, "nobody", "nogroup")
@@ -48,7 +55,20 @@ class Server:
         return f"postgresql://mnemos@/postgres?host={self.folder}"
 
     def psql(self, commands: str) -> None:
-        self.run("psql", "-q", "-h", self.folder, "-U", "mnemos", "-c", commands, "postgres")
+        self.run("psql", "-q", "-h", self.folder, "-p", self.port, "-U", "mnemos", "-c", commands, "postgres")
+
+    @property
+    def version(self) -> int:
+        return int((self.data / "PG_VERSION").read_text())
+
+    def holds(self, relation: str, text: bytes) -> bool:
+        """True if the file of a table or an index in the schema of Mnemos has these bytes."""
+        import psycopg
+
+        with psycopg.connect(self.admin_url) as connection:
+            row = connection.execute("SELECT pg_relation_filepath(%s)", (f"mnemos.{relation}",)).fetchone()
+        assert row is not None
+        return text in (self.data / row[0]).read_bytes()
 
     def start(self) -> None:
         settings = [
@@ -60,6 +80,22 @@ class Server:
 
     def stop(self) -> None:
         self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+
+    def copy(self, *options: str) -> Server:
+        """Start a replica of this server."""
+        replica = Server.__new__(Server)
+        replica.folder = Path(tempfile.mkdtemp(prefix="mpg", dir="/tmp"))
+        replica.data = replica.folder / "data"
+        replica.port, replica._binaries, replica._options = self.port, self._binaries, options
+        if os.geteuid() == 0:
+            shutil.chown(replica.folder, "nobody", "nogroup")
+        replica.run("pg_basebackup", "-h", self.folder, "-p", self.port, "-U", "mnemos", "-D", replica.data,
+                    "-R", "-X", "stream", "-c", "fast", "--no-sync")  # fmt: skip
+        replica.start()
+        return replica
+
+    def promote(self) -> None:
+        self.run("pg_ctl", "-D", self.data, "-w", "promote")
 
     def remove(self) -> None:
         if (self.data / "postmaster.pid").exists():
@@ -76,6 +112,35 @@ class Server:
             raise RuntimeError(
                 f"{command}: {done.stdout}{done.stderr}{log.read_text() if log.exists() else ''}"
             )
+
+
+class Pooler:
+    """A pgbouncer in transaction mode before a server, with one connection to it."""
+
+    def __init__(self, server: Server) -> None:
+        self.folder = server.folder / "pooler"
+        self.folder.mkdir()
+        users, settings = self.folder / "users", self.folder / "settings"
+        users.write_text('"tester" ""\n')
+        settings.write_text(
+            f"[databases]\npostgres = host={server.folder} pool_size=1\n[pgbouncer]\nlisten_addr =\n"
+            f"unix_socket_dir = {self.folder}\nlisten_port = 6432\nauth_type = trust\nauth_file = {users}\n"
+            "pool_mode = transaction\n"
+        )
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "nobody", "nogroup")
+        self._process = subprocess.Popen([str(POOLER), "-q", str(settings)], cwd=self.folder, **_as_nobody())
+        while not (self.folder / ".s.PGSQL.6432").exists():
+            if self._process.poll() is not None:
+                raise RuntimeError("pgbouncer did not start")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://tester@/postgres?host={self.folder}&port=6432"
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait()
 
 
 def _as_nobody() -> dict[str, object]:
@@ -110,9 +175,8 @@ _server: Server | None = None
 
 def server_url() -> str:
     """Return the URL of a server that lives as long as the process."""
-    given = os.environ.get("MNEMOS_TEST_POSTGRES")
-    if given:
-        return given
+    if GIVEN:
+        return GIVEN
     global _server
     if _server is None:
         if sys.platform == "win32":

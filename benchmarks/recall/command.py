@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks import report
-from benchmarks.recall import certainty, compare, engine, languages, mixed, switches
+from benchmarks.recall import certainty, compare, engine, languages, mixed, switches, walk
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -25,6 +27,9 @@ WHERE = (
 def main(arguments: Sequence[str]) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.walk:
+        _walk(options)
+        return
     try:
         if options.languages:
             asked = [languages.read(path).limit(options.limit_questions) for path in options.languages]
@@ -40,6 +45,11 @@ def main(arguments: Sequence[str]) -> None:
         able, missing = compare.ways()
         ways = {name: able[name] for name in _MIXED if name in able}
         _keep(mixed.run(files, ways, missing), options)
+        return
+    if options.postgres:
+        # Not drawn: four lines on top of each other.
+        result, _ = compare.run(files, options.pool, compare.engines())
+        _keep(replace(result, name="recall-postgres"), options)
         return
     if options.rules:
         _keep(switches.run(files), options)
@@ -57,6 +67,11 @@ def main(arguments: Sequence[str]) -> None:
         if only_learn:
             parser.error(str(exc))
         print(f"not cross-validated: {exc}")
+
+
+def _walk(options: argparse.Namespace) -> None:
+    with TemporaryDirectory(prefix="mnemos-bench-") as folder:
+        _keep(walk.run(options.home or Path(folder) / "home", show=options.show), options)
 
 
 def _keep(result: report.Result, options: argparse.Namespace) -> None:
@@ -117,10 +132,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument("--mixed", action="store_true", help="compare alone with everything in one home")
+    parser.add_argument("--postgres", action="store_true", help="compare SQLite with a PostgreSQL server")
     parser.add_argument("--rules", action="store_true", help="switch off each rule in turn, in one home")
     parser.add_argument(
         "--certainty", action="store_true", help="how sure it is of questions with and without an answer"
     )
+    parser.add_argument("--walk", action="store_true", help="ask ten questions of two years of history")
+    parser.add_argument("--show", action="store_true", help="with --walk: print what a model would get")
+    parser.add_argument("--home", type=Path, metavar="FOLDER", help="with --walk: keep the home here")
     parser.add_argument("--languages", type=Path, nargs="+", metavar="FILE", help="files in SQuAD's format")
     parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
     parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")

@@ -54,8 +54,20 @@ def ways() -> tuple[dict[str, Load], dict[str, str]]:
     return able, missing
 
 
-def run(files: Sequence[Data], pools: Sequence[str] = ()) -> tuple[Result, list[Compared]]:
-    able, missing = ways()
+def engines() -> dict[str, Load]:
+    """The same ways on both engines."""
+    return {
+        "mnemos lexical": engine.lexical(),
+        "lexical, PostgreSQL": engine.on_server(lexical=True),
+        "mnemos": engine.hybrid(),
+        "PostgreSQL": engine.on_server(lexical=False),
+    }
+
+
+def run(
+    files: Sequence[Data], pools: Sequence[str] = (), chosen: Mapping[str, Load] | None = None
+) -> tuple[Result, list[Compared]]:
+    able, missing = ways() if chosen is None else (chosen, {})
     compared = []
     for data in files:
         # Made anew for each way, because an arrangement is read once.

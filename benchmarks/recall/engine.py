@@ -26,6 +26,19 @@ def lexical() -> Load:
     return partial(in_a_home, **flags(lexical=True))
 
 
+def on_server(*, lexical: bool) -> Load:
+    """Answer from a PostgreSQL server, each corpus in a schema of its own."""
+    # Installed by `make test-postgres` only.
+    from benchmarks.postgres import new_schema_url
+
+    @contextmanager
+    def load(corpus: Corpus) -> Iterator[Home]:
+        with new_schema_url() as url, in_a_home(corpus, database=url, **flags(lexical=lexical)) as home:
+            yield home
+
+    return load
+
+
 def deep() -> Load:
     try:
         load_reranker()

@@ -49,10 +49,10 @@ RULES: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
         (recaller, "HYBRID", {**features.HYBRID, "of_named": 0.0}),
     ),
     "the user's own words in our conversations": ((question, "_BY_USER", NOTHING),),
-    "dates that advice is for": ((question, "_ADVICE", NOTHING),),
+    "dates that requests are for": ((question, "_REQUEST", NOTHING),),
     "more than 160 lines": ((candidates, "_within", _within_lines),),
     "an assistant's few words": ((features, "_says_something", lambda *_: True),),
-    "no answer rather than a wrong one": ((certainty, "_is_about_something_else", lambda *_: False),),
+    "no answer rather than a wrong one": ((certainty, "_is_far", lambda *_, **__: False),),
 }
 
 

@@ -1,5 +1,7 @@
 """A user says something; the next session of this user has it in its prompt, that of another user has not.
 
+The sessions are kept, too.
+
     pip install 'mnemos[google-adk]'
     python examples/frameworks/google_adk_memory.py
 
@@ -18,11 +20,12 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
-from google.adk.sessions import InMemorySessionService
 from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai.types import Content, Part
 
+import mnemos
 from mnemos.integrations.google_adk import MnemosMemoryService
+from mnemos.integrations.google_adk_sessions import MnemosSessionService
 
 
 class Stub(BaseLlm):
@@ -39,15 +42,16 @@ async def remember(callback_context: Any) -> None:
     await callback_context.add_session_to_memory()
 
 
-async def say(service: MnemosMemoryService, user: str, text: str) -> str:
+async def say(memory: mnemos.Memory, user: str, text: str) -> str:
     agent = LlmAgent(
         name="planner",
         model=Stub(model="stub"),
         tools=[PreloadMemoryTool()],
         after_agent_callback=remember,
     )
-    sessions = InMemorySessionService()
-    # This is the line that changes: a memory service.
+    sessions = MnemosSessionService(memory)
+    # This is the line that changes: a memory service, and a session service.
+    service = MnemosMemoryService(memory)
     runner = Runner(app_name="shop", agent=agent, session_service=sessions, memory_service=service)
     session = await sessions.create_session(app_name="shop", user_id=user)
     message = Content(role="user", parts=[Part(text=text)])
@@ -59,12 +63,13 @@ async def say(service: MnemosMemoryService, user: str, text: str) -> str:
 
 
 async def main(home: str) -> None:
-    service = MnemosMemoryService(home)
-    await say(service, "ada", "We deploy on Tuesdays at 9, never on Fridays.")
-    for user in ("ada", "bob"):
-        asked = await say(service, user, "Which day is the deploy?")
-        print(f"{user} knows: {'Tuesdays at 9' in asked}")
-    await service.close()
+    with mnemos.open(home) as memory:
+        await say(memory, "ada", "We deploy on Tuesdays at 9, never on Fridays.")
+        for user in ("ada", "bob"):
+            asked = await say(memory, user, "Which day is the deploy?")
+            print(f"{user} knows: {'Tuesdays at 9' in asked}")
+        kept = await MnemosSessionService(memory).list_sessions(app_name="shop", user_id="ada")
+        print(f"ada has {len(kept.sessions)} sessions")
 
 
 if __name__ == "__main__":

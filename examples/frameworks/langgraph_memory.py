@@ -1,18 +1,23 @@
-"""Two threads of one graph share a store: a filter, a question, and an item that expires.
+"""Two threads of an agent share a store: the second knows what the first decided. Then a filter and a TTL.
 
-    pip install 'mnemos[langgraph]'
+    pip install 'mnemos[langgraph,langchain]'
     python examples/frameworks/langgraph_memory.py
 
-Offline: the nodes are functions, and the search needs no key.
+Offline: the model is a stub that calls its tools, and the search needs no key.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from typing import Any, TypedDict
+from typing import Annotated, Any
 
-from langgraph.graph import END, START, StateGraph
+from langchain.agents import create_agent
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langgraph.prebuilt import InjectedStore
 from langgraph.store.base import BaseStore
 
 from mnemos.integrations.langgraph import MnemosStore
@@ -20,38 +25,53 @@ from mnemos.integrations.langgraph import MnemosStore
 NOTES = ("ada", "notes")
 
 
-class State(TypedDict, total=False):
-    said: str
-    asked: str
-    found: list[str]
+@tool
+def remember(text: str, store: Annotated[BaseStore, InjectedStore()]) -> str:
+    """Remember a decision."""
+    store.put(NOTES, text[:20], {"text": text, "words": len(text.split())})
+    return "Remembered."
 
 
-def remember(state: State, *, store: BaseStore) -> State:
-    if said := state.get("said"):
-        store.put(NOTES, said[:20], {"text": said, "words": len(said.split())})
-    return {}
+@tool
+def look_up(question: str, store: Annotated[BaseStore, InjectedStore()]) -> str:
+    """Look up what was decided."""
+    found = store.search(NOTES, query=question, limit=1)
+    return found[0].value["text"] if found else "Nothing is known about it."
 
 
-def answer(state: State, *, store: BaseStore) -> State:
-    asked = state.get("asked")
-    found = store.search(NOTES, query=asked, limit=1) if asked else []
-    return {"found": [item.value["text"] for item in found]}
+class Stub(BaseChatModel):
+    """Looks up questions, remembers everything else, and answers with what the tool says."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "stub"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:  # noqa: ARG002 - as LangChain has it
+        return self
+
+    def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
+        last = messages[-1]
+        if isinstance(last, ToolMessage):
+            answer = AIMessage(last.text)
+        else:
+            name, field = ("look_up", "question") if last.text.endswith("?") else ("remember", "text")
+            answer = AIMessage("", tool_calls=[{"name": name, "args": {field: last.text}, "id": "1"}])
+        return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 def main() -> None:
-    graph: Any = StateGraph(State)
-    graph.add_node(remember)
-    graph.add_node(answer)
-    graph.add_edge(START, "remember")
-    graph.add_edge("remember", "answer")
-    graph.add_edge("answer", END)
     with tempfile.TemporaryDirectory() as home:
         # This is the line that changes: a store in a memory.
         store = MnemosStore(home)
-        agent = graph.compile(store=store)
-        agent.invoke({"said": "We deploy on Tuesdays at 9, never on Fridays."})
-        agent.invoke({"said": "The cat is fed."})
-        print(agent.invoke({"asked": "when is the deploy?"})["found"])
+        agent: Any = create_agent(Stub(), [remember, look_up], store=store)
+        for thread, said in (
+            ("1", "We deploy on Tuesdays at 9, never on Fridays."),
+            ("1", "The cat is fed."),
+            ("2", "When is the deploy?"),
+        ):
+            given = {"messages": [HumanMessage(said)]}
+            answer = agent.invoke(given, {"configurable": {"thread_id": thread}})
+            print(f"{said} -> {answer['messages'][-1].text}")
 
         long = store.search(NOTES, filter={"words": {"$gt": 5}})
         print([item.value["text"] for item in long])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tomlkit
 import tomlkit.exceptions
@@ -17,6 +17,9 @@ from mnemos.inputs import hide_password
 from mnemos.settings import KEYS, TABLES, Settings, find_variables, flatten, read_config, unknown_setting
 
 FILE = "config.toml"
+_SWITCHES: Final = dict.fromkeys(("true", "on", "yes", "1"), True) | dict.fromkeys(
+    ("false", "off", "no", "0"), False
+)
 _LOCK = ".setup.lock"
 _SECONDS = 30.0
 _DEFAULTS = {
@@ -127,9 +130,11 @@ def _parse(name: str, text: str) -> Any:
     """Return a typed text as the value that config.toml would have."""
     if not text.isprintable():
         raise InvalidInput(f"{name} must be printable text, not {text[:80]!r}.")
+    if name.endswith(".base_url") and text and not text.startswith(("http://", "https://")):
+        raise InvalidInput(f"{name} must begin with http:// or https://, not {text[:80]!r}.")
     default = 1.0 if name.endswith(".timeout") else _DEFAULTS[name]
     if isinstance(default, bool):
-        return {"true": True, "false": False}.get(text.strip().lower(), text)
+        return _SWITCHES.get(text.strip().lower(), text)
     if isinstance(default, (int, float)):
         try:
             return int(text) if text.strip().lstrip("-").isdecimal() else float(text)

@@ -72,7 +72,7 @@ hands = Hands()
 
 
 def start(call: Callable[[], Any]) -> Future[Any]:
-    """Run a call on a thread of its own. An exit of the program in it becomes a RuntimeError."""
+    """Run a call on its own thread. An exit of the program in it becomes a RuntimeError."""
     future: Future[Any] = Future()
 
     def run() -> None:

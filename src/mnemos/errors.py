@@ -140,3 +140,10 @@ class SchemaChanged(StorageError):
 
 class EngineTooOld(StorageError):
     code = "engine_too_old"
+
+
+def how_to_install(extra: str) -> str:
+    """Return a sentence for the errors of a package that is only installed with an extra."""
+    # Its weights are a package in a folder of the checkout.
+    weights = "./reranker " if extra == "deep" else ""
+    return f"Run `pip install 'mnemos[{extra}]'`, or in a checkout `pip install {weights}'.[{extra}]'`."

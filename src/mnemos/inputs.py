@@ -114,9 +114,18 @@ def find_scheme(value: object) -> str | None:
     return found[1].lower() if found else None
 
 
+def check_place(value: Any) -> str:
+    """Return the path or URL of a memory as text; another type raises InvalidInput."""
+    if not isinstance(value, str | os.PathLike):
+        raise InvalidInput(f"A home must be a str or a Path, not {type(value).__name__}.")
+    return os.fspath(value)
+
+
 def read_home(name: str | Path) -> Path:
     """Return the path of a home folder, which may not exist; a URL or another invalid path raises."""
     _refuse_url(name)
+    if os.name != "nt" and re.match(r"[A-Za-z]:[\\/]", str(name)):
+        raise InvalidInput(f"{str(name)[:200]} is a Windows path, and this is not Windows.")
     try:
         folder = Path(name).expanduser().absolute()
         str(folder).encode()
@@ -168,7 +177,7 @@ def _count_seconds(label: str, value: date) -> float:
         at = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
         return at.timestamp()
     except (OverflowError, ValueError, OSError) as exc:
-        raise InvalidInput(f"{label} is {value}, which the clock of this machine can't hold") from exc
+        raise InvalidInput(f"{label} is {value}, which is out of range for this machine") from exc
 
 
 def check_span(start: float | None, end: float | None) -> tuple[float | None, float | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 
@@ -21,7 +20,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     def names() -> list[str]:
         there = vars(sys.modules[package])
-        shown = (name for name in there if name.startswith("__") or isinstance(there[name], ModuleType))
-        return sorted({*shown, *homes})
+        shown = {name for name in there if name.startswith("__") or name == "errors"}
+        return sorted({*shown, *there.get("__all__", ()), *homes})
 
     return get, names

@@ -11,6 +11,9 @@ from mnemos.files import open_regular
 from mnemos.inputs import MAX_NAME
 
 _HEAD = 4_096
+_CONFIG = 65_536
+_ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+_SCHEME = re.compile(r"^[a-z+]+://", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\\/]+")
 _WORKTREE = re.compile(r"gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/]")
 
@@ -79,3 +82,20 @@ def match_projects(text: str, projects: Iterable[str]) -> Sequence[str]:
     path = find_project(_expand(text)) if is_path else None
     exact = [project for project in known if project in (text, path)]
     return exact or [project for project in known if name_project(project).casefold() == text.casefold()]
+
+
+def find_repository(project: str) -> str | None:
+    """Return the address that a repository is fetched from, the same on every machine; None if it has none.
+
+    ``git@example.com:team/web.git`` and ``https://example.com/team/web`` are both ``example.com/team/web``.
+    """
+    try:
+        with open_regular(Path(project) / ".git" / "config") as file:
+            text = file.read(_CONFIG).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return None
+    found = _ORIGIN.search(text)
+    if found is None:
+        return None
+    address = _SCHEME.sub("", found[1].strip()).rpartition("@")[2].replace(":", "/", 1)
+    return address.removesuffix("/").removesuffix(".git").casefold() or None

@@ -9,7 +9,9 @@ from __future__ import annotations
 import getpass
 import os
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,20 @@ from mnemos.setting_values import (
 
 _MEMORY_TABLE = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
 _LARGEST_FILE = 1_000_000
+
+ACTING: ContextVar[str] = ContextVar("actor", default="")
+"""The name in the audit log, where ``act_as`` sets one."""
+
+
+@contextmanager
+def act_as(name: str) -> Iterator[None]:
+    """Name somebody else in the audit log meanwhile; an empty name is the actor of the settings."""
+    token = ACTING.set(name)
+    try:
+        yield
+    finally:
+        ACTING.reset(token)
+
 
 VARIABLES = {
     "database": ("MNEMOS_DATABASE",),
@@ -106,7 +122,7 @@ class Settings:
     prefer_project: bool = True
     """Prefer the current project in recall and session search."""
     actor: str = "unknown"
-    """The name in the audit log."""
+    """The name in the audit log, unless ``act_as`` sets another."""
     stated_by: str = "agent"
     """The source of facts for calls that name none: ``user`` at the command line."""
     durability: Durability = Durability.NORMAL
@@ -173,6 +189,8 @@ class Settings:
     """Folder for an agent's imports and exports; empty: ``<home>/files/<space>``."""
     prefetch_tokens: int = 800
     """Token budget of recall for a message."""
+    recall_seconds: float = 0.05
+    """Seconds that a prompt of an agent framework waits for recall; a later answer is left out."""
     prefetch_seconds: float = 8.0
     """Seconds that a turn waits for an external provider."""
     hook_start_tokens: int = 1500
@@ -182,6 +200,11 @@ class Settings:
     backend: str = ""
     """The store of entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: automatic."""
     honcho: Honcho = Honcho()
+
+    @property
+    def current_actor(self) -> str:
+        """The name in the audit log for what is being done."""
+        return ACTING.get() or self.actor
 
     def check_enabled(self, outcome: str = "Nothing was changed") -> None:
         """Raise Disabled where memory is switched off."""
@@ -245,7 +268,7 @@ def read_config(home: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"{path} is not valid TOML: {exc}. Correct it, or move it away.") from exc
+        raise InvalidInput(f"{path} is not valid TOML: {exc}. Correct or move it.") from exc
     except PermissionError as exc:
         raise PermissionDenied(f"{path} cannot be read. Is this somebody else's home?") from exc
     except NotADirectoryError as exc:
@@ -380,6 +403,7 @@ _READ = {
     "files": check_text,
     "prefetch_tokens": check_tokens,
     "prefetch_seconds": check_positive,
+    "recall_seconds": check_positive,
     "hook_start_tokens": check_tokens,
     "hook_prompt_tokens": check_tokens,
     "backend": check_backend,

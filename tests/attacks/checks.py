@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import mnemos
-from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.claude_code.session_start import compose
+from mnemos.integrations.hooks.events import Event
+from mnemos.integrations.hooks.session_start import compose
 from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 
 

@@ -20,8 +20,8 @@ from faces.calls import CALLS, arguments, command_line
 from faces.conftest import filled
 from mnemos.errors import Disabled, MnemosError, NotFound, ReadOnly
 from mnemos.faces.cli.app import run
-from mnemos.integrations.claude_code import events, hook_process
 from mnemos.integrations.hermes.provider import HermesMemoryProvider
+from mnemos.integrations.hooks import events, hook_process
 from mnemos.memory import Memory, SessionDB
 from mnemos.memory.backends import LocalBackend
 from mnemos.memory.session_templates import SessionTemplates

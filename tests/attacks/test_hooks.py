@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 import mnemos
-from mnemos.integrations.claude_code import events
+from mnemos.integrations.hooks import events
 
 pytestmark = pytest.mark.area("Hooks never hang the agent")
 
@@ -32,7 +32,7 @@ Attempts = Callable[[int], None]
 # Every event for each home and input.
 _EVERY_EVENT = """
 import io, json, os, sys
-from mnemos.integrations.claude_code import events, hook_process
+from mnemos.integrations.hooks import events, hook_process
 events._READ_SECONDS = 0.5
 events._SILENCE_SECONDS = 0.1
 for home, said in zip(sys.argv[1::2], sys.argv[2::2]):
@@ -40,13 +40,13 @@ for home, said in zip(sys.argv[1::2], sys.argv[2::2]):
         out = io.StringIO()
         # A pipe that is open for writing too does not end.
         descriptor = os.open(said, os.O_RDWR)
-        hook_process.run(hook_process.Call(name, home), descriptor, out, lambda *_: None)
+        hook_process.run(hook_process.Call(name, home=home), descriptor, out, lambda *_: None)
         print(json.dumps([name, out.getvalue()]), flush=True)
 """
 
 _MAIN = """
 import os, re, signal, sys, threading
-from mnemos.integrations.claude_code import hook_process, hook_watchdog
+from mnemos.integrations.hooks import hook_process, hook_watchdog
 hook_watchdog.SECONDS, hook_watchdog._RECORD_SECONDS = {seconds}
 def answer(settings, event, later):
     {body}

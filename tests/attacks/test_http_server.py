@@ -27,6 +27,7 @@ pytestmark = pytest.mark.area("HTTP server: other sites, slow clients, oversized
 
 SECRET = "The launch code is 0000"
 SLOW_CLIENTS = 100
+SLOW_QUERY = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Memory.at(home, space="default") as memory:
         memory.notebook.add(SECRET)
         memory.sessions.create_session("s", "cli")
+        memory.workspace.query("CREATE TABLE people (name)")
     return home
 
 
@@ -84,6 +86,12 @@ def test_another_site_is_refused_even_with_a_token(server: Server, attempts: Cal
     for origin in ORIGINS:
         answer = server.post("notebook_show", origin=origin.format(port=server.port))
         assert (answer.status, answer.code) == (403, "not_allowed"), origin
+
+
+def test_options_are_refused_with_and_without_a_token(server: Server) -> None:
+    for path in ("/v1/recall", "/health", "/nowhere", "/openapi.json"):
+        for token in ("", None):
+            assert server.send("OPTIONS", path, token=token).status == 405, path
 
 
 def test_the_host_of_a_proxy_is_answered_if_it_was_allowed(server: Server) -> None:
@@ -158,6 +166,29 @@ def test_slow_clients_do_not_keep_others_from_being_served(
     assert server.post("memory_status").status == 200
 
 
+def test_slow_queries_of_one_token_leave_others_served(
+    home: Path, settings: Settings, attempts: Callable[[int], None]
+) -> None:
+    attempts(limits.POOL)
+    greedy, other = (create_token(settings, name, "read", now=time.time())[1] for name in ("greedy", "other"))
+    body = json.dumps({"query": SLOW_QUERY, "read_only": True}).encode()
+    length = f"content-length: {len(body)}".encode()
+    with serving(home) as server, ExitStack() as stack:
+        for _ in range(limits.POOL):
+            stack.enter_context(server.connect()).sendall(
+                _head(server, "sqlite_query", length, token=greedy) + body
+            )
+        while (refused := server.post("recall", {"query": "x"}, token=greedy)).status == 200:
+            pass
+        assert (refused.status, refused.code) == (503, "busy")
+        for _ in range(10):
+            assert server.post("memory_status", token=other).status == 200
+            assert server.post("recall", {"query": "launch"}, token=other).status == 200
+        assert server.post("memory_status", token=greedy).status == 200
+        server.process.kill()
+        server.process.wait()
+
+
 @pytest.mark.parametrize(
     "raw",
     [
@@ -221,6 +252,18 @@ REFUSED = (
     ("read", "sqlite_query", {"query": "CREATE TABLE t (x)"}),
     ("write", "sessions_delete", {"session": "s"}),
     ("write", "forget", {"ref": "session:s"}),
+    ("write", "undo", {}),
+    ("write", "notebook_undo", {}),
+    ("write", "memory", {"action": "remove", "old_text": "launch"}),
+    ("write", "memory", {"operations": [{"action": "remove", "old_text": "launch"}]}),
+    ("write", "memory_backend", {"action": "delete", "user_id": "u", "key": "k"}),
+    ("write", "sqlite_query", {"query": "DROP TABLE people"}),
+    ("write", "sqlite_query", {"query": "SELECT 1; -- x\n/* y */ delete/**/FROM people"}),
+    ("write", "sqlite_query", {"query": "WITH a AS (SELECT 1) DELETE FROM people"}),
+    ("write", "sqlite_query", {"query": "ALTER TABLE people DROP name"}),
+    ("write", "sqlite_query", {"query": "CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE FROM people; END"}),
+    ("write", "sqlite_query", {"query": "DROP TABLE people", "plan": True}),
+    ("write", "sqlite_restore", {"database": "default"}),
     ("write", "backup", {"path": "copy.db"}),
     ("admin", "backup", {"path": "copy.db"}),
     ("admin", "restore", {"path": "copy.db"}),
@@ -238,6 +281,14 @@ def test_a_lower_scope_is_refused(
         answer = server.post(name + query, arguments, token=text)
         assert (answer.status, answer.code) == (403, "not_allowed")
     assert server.post("sessions_show", {"session": "s"}, token=text).status == 200
+
+
+def test_the_log_names_the_token_that_made_a_change_or_asked(server: Server, settings: Settings) -> None:
+    _, text = create_token(settings, "greenhouse", "write", now=time.time())
+    assert server.post("notebook_add", {"content": "Water the plants"}, token=text).status == 200
+    assert server.post("log", {"limit": 1}, token=text).json["entries"][0]["actor"] == "greenhouse"
+    assert server.post("notebook_add", {"content": "Feed the fish"}).status == 200
+    assert server.post("log", {"limit": 1}).json["entries"][0]["actor"] not in ("greenhouse", "")
 
 
 def test_expired_and_revoked_tokens_are_refused_by_a_running_server(

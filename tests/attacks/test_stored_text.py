@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.claude_code.session_start import compose
+from mnemos.integrations.hooks.events import Event
+from mnemos.integrations.hooks.session_start import compose
 from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.operations import registry
 from mnemos.operations.base import Result

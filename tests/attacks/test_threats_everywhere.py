@@ -11,8 +11,8 @@ import mnemos
 from mnemos import Memory
 from mnemos.errors import InvalidInput, Refused
 from mnemos.faces.cli.app import run
-from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.claude_code.session_start import compose
+from mnemos.integrations.hooks.events import Event
+from mnemos.integrations.hooks.session_start import compose
 from mnemos.integrations.providers.stated_facts import find_statements, save
 from mnemos.language.threats.guard import ALLOW, ref_of
 from mnemos.operations import registry

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from mnemos.faces.cli.help_screens import FORMER
+from mnemos.integrations.clients.catalogue import CLIENTS
+from mnemos.operations.connect import OPERATIONS
+
 from .pages import DOCS, ROOT, anchors, links, name_of, pages, prose_of, text_of
 
 ALL = pages()
@@ -33,6 +37,38 @@ def test_the_index_links_every_page_of_the_documentation() -> None:
     linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "README.md")}
     missing = [name_of(page) for page in DOCS.rglob("*.md") if page.resolve() not in linked]
     assert missing == ["docs/README.md"]
+
+
+def test_no_guide_uses_a_former_command() -> None:
+    former = re.compile(rf"mnemos (?:{'|'.join(FORMER)})\b")
+    for page in ALL:
+        is_list = page.name in ("CHANGELOG.md", "command-line.md", "operations.md")
+        if not is_list and page.parent.name not in ("adr", "operations"):
+            assert former.findall(text_of(page)) == [], name_of(page)
+
+
+def test_your_data_and_the_lists_of_clients_name_every_client() -> None:
+    clients = [*(client.name for client in CLIENTS.values()), "Hermes Agent"]
+    for page in ("how-to/your-data.md", "faq.md", "first-minute.md"):
+        text = " ".join(text_of(DOCS / page).split())
+        assert [name for name in clients if name not in text] == [], page
+    uninstall = text_of(DOCS / "how-to" / "your-data.md").partition("## Uninstall")[2]
+    assert re.findall(r"mnemos connect ([\w-]+) --undo", uninstall) == list(OPERATIONS)
+    assert "mnemos watch uninstall" in uninstall
+
+
+def test_every_setting_that_sends_data_is_named_in_both_pages() -> None:
+    for page in (DOCS / "how-to" / "your-data.md", ROOT / "SECURITY.md"):
+        text = text_of(page)
+        for word in (
+            "[llm]",
+            "endpoint:MODEL",
+            "onnx:MODEL",
+            "honcho",
+            "HONCHO_API_KEY",
+            'database = "postgresql://',
+        ):
+            assert word in text, f"{name_of(page)} lacks {word}"
 
 
 # Files of other people's projects, in examples.

@@ -35,6 +35,7 @@ def test_a_person_sees_a_summary_before_the_change_is_made(person: Path, home: P
     assert shown.splitlines() == [
         "Connecting Cursor changes",
         "  ~/.cursor/mcp.json: add the MCP server mnemos",
+        "  ~/.cursor/hooks.json: add 3 hooks",
     ]
     assert "Connected: Cursor" in done
     assert (person / ".cursor/mcp.json").exists()
@@ -148,12 +149,6 @@ def test_connect_alone_in_a_pipe_lists_what_to_type(person: Path, mnemos: Mnemos
     assert "mnemos connect cursor" in answer.out
     assert mnemos("connect", "--json").json["clients"]
     assert list((person / ".cursor").iterdir()) == []
-
-
-def test_other_groups_without_a_command_show_their_help(mnemos: Mnemos) -> None:
-    answer = mnemos("facts")
-    assert answer.code != 0
-    assert "Usage: mnemos facts" in answer.out + answer.err
 
 
 def test_a_broken_file_ends_with_2_and_says_where(person: Path, mnemos: Mnemos) -> None:

@@ -102,7 +102,7 @@ def test_setting_an_entry_that_nothing_keeps_fails(
 ) -> None:
     monkeypatch.setenv("MNEMOS_BACKEND", "null")
     failed = mnemos("entries", "set", "k", "v", "--json")
-    assert (failed.code, failed.out, failed.error["code"]) == (UNAVAILABLE, "", "unavailable")
+    assert (failed.code, failed.out, failed.error["code"]) == (REFUSED, "", "disabled")
 
 
 @pytest.mark.parametrize("arguments", [words for words, *_ in WRONG], ids=" ".join)
@@ -293,5 +293,5 @@ def test_closed_streams_give_no_traceback(shop: Path) -> None:
 
 def test_an_error_names_commands_to_a_person_and_tools_to_a_program(shop: Path, mnemos: Mnemos) -> None:
     typed, asked = mnemos("facts", "history", "nope"), mnemos("facts", "history", "nope", "--json")
-    assert "`mnemos facts search` finds facts" in typed.err
+    assert "`mnemos search --kind fact` finds facts" in typed.err
     assert "The tool memory_search finds facts" in asked.err

@@ -15,7 +15,7 @@ import pytest
 
 from mnemos import __version__
 from mnemos.faces.cli.app import cli
-from mnemos.faces.cli.help_screens import ALIASES, SCREENS
+from mnemos.faces.cli.help_screens import ALIASES, SCREENS, SYNONYMS
 from mnemos.memory import Memory
 from mnemos.operations.index import ENTRIES
 
@@ -29,7 +29,7 @@ LINES = 60
 # They work and are not listed: another command does the same, or agents call them as tools.
 UNLISTED = {
     *("sessions find", "facts search", "facts forget", "facts tick", "notebook change", "notebook undo"),
-    *("entries query", "entries do", "workspace query"),
+    *("entries query", "entries do", "workspace query", "import sync"),
 }
 # They need a process of their own.
 PROGRAMS = ("hook", "mcp", "serve", "ui", "postgres", "watch")
@@ -104,6 +104,8 @@ def test_the_example_of_a_command_works(example: str, folder: Path, filled: Path
         shutil.copy(filled / "copy.tar.zst", folder / "memory.tar.zst")
         shutil.copy(filled / "copy.db", folder / "mnemos-backup.db")
         mnemos("export", "sessions", "all.jsonl")
+    if words[0] == "sync":
+        (folder / words[1]).mkdir()
     if words[:2] == ["tokens", "revoke"]:
         # Ids are random.
         words[2] = mnemos("tokens", "create", "editor", "--json").json["id"]
@@ -137,6 +139,11 @@ def test_a_watch_that_could_not_be_started_is_a_failure(
     if sys.platform.startswith("linux"):
         assert mnemos("watch", "install").code == 1
         assert mnemos("watch", "uninstall").code == 0
+
+
+def test_an_unknown_program_to_watch_is_answered_with_the_known_ones(mnemos: Mnemos) -> None:
+    assert "'codex'" in mnemos("watch", "emacs").err
+    assert "Did you mean 'status'" in mnemos("watch", "staus").err
 
 
 @pytest.mark.parametrize("name", ["serve", "ui"])
@@ -246,3 +253,38 @@ def test_a_command_that_does_not_exist_is_answered_with_the_nearest(
 def test_admin_runs_what_is_rarely_needed(shop: Path, mnemos: Mnemos) -> None:
     assert mnemos("admin", "explain", "f1") == mnemos("explain", "f1")
     assert mnemos("admin", "sessions", "list").code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("find", "'search'"),
+        ("settings", "'config'"),
+        ("ls", "'sessions list'"),
+        ("query", "'search'"),
+        ("init", "mnemos import"),
+        ("update", "mnemos remember"),
+        ("uninstall", "connect CLIENT --undo"),
+        ("connect notepad", "claude-code, claude-desktop, cursor"),
+        ("connect cusror", "'cursor'"),
+        ("import nothing", "chatgpt, claude"),
+    ],
+)
+def test_words_that_people_try_first_lead_to_the_command_they_mean(
+    typed: str, said: str, mnemos: Mnemos
+) -> None:
+    answer = mnemos(*typed.split())
+    assert answer.code == 2
+    assert said in " ".join(answer.err.split())
+
+
+def test_every_synonym_names_a_command_and_is_none_itself() -> None:
+    for word, meant in SYNONYMS.items():
+        above = word.rpartition(" ")[0]
+        group, _, name = f"{above} {meant}".strip().rpartition(" ")
+        assert name in dict(SCREENS[group].commands())
+        assert word.rpartition(" ")[2] not in dict(SCREENS[above].commands())
+
+
+def test_web_is_another_name_of_ui(mnemos: Mnemos) -> None:
+    assert mnemos("web", "--help").out == mnemos("ui", "--help").out.replace("mnemos ui [", "mnemos web [")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import mnemos
 from mnemos.faces.cli import _is_run_by_a_program
 from mnemos.faces.cli.app import cli
-from mnemos.integrations.claude_code.events import NAMES
+from mnemos.integrations.hooks.events import NAMES
 
 
 def test_the_command_is_listed_and_says_what_it_is_for() -> None:
@@ -31,7 +31,7 @@ def test_a_hook_with_options_before_it_does_the_same(tmp_path: Path, monkeypatch
     event.write_text(json.dumps({"session_id": "s", "transcript_path": str(transcript)}))
     elsewhere = tmp_path / "elsewhere"
     # On a busy machine the hook would leave the rest to a process in the background.
-    monkeypatch.setattr("mnemos.integrations.claude_code.transcript_import.SECONDS", 60.0)
+    monkeypatch.setattr("mnemos.integrations.hooks.transcript_import.SECONDS", 60.0)
     with event.open() as said:
         monkeypatch.setattr("sys.stdin", said)
         cli.main(["--home", str(elsewhere), "hook", "stop"], standalone_mode=False)

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -83,6 +84,32 @@ mnemos sql "ATTACH 'other.db' AS other"
 mnemos config set nope 1
 mnemos config set hot_tokens many
 mnemos mcp --http 0.0.0.0:8765
+mnemos find queue
+mnemos init
+mnemos import nothing
+mnemos recall queue --since 10/01/2026
+mnemos changes --since soon
+mnemos undo
+mnemos undo 1
+mnemos forget
+mnemos forget slot-bug
+mnemos forget message:3
+mnemos restore {root}/copy.db
+mnemos sessions prune --before tomorrow
+mnemos serve --host 0.0.0.0
+mnemos serve --host example.com
+mnemos serve --tls-cert {root}/notes.bin
+mnemos serve --port {port}
+mnemos tokens create editor --scope owner
+mnemos tokens revoke nope
+mnemos watch status notepad
+mnemos watch uninstall
+mnemos migrate
+mnemos migrate --to {root}/home
+mnemos postgres init
+mnemos config set honcho.base_url ftp://x
+mnemos --home https://example.com stats
+mnemos --home 'C:\\memory' stats
 mnemos --home {root}/notes.bin stats
 mnemos --home {root}/notes.bin/home stats
 mnemos --home {root}/empty-home recall queue
@@ -99,6 +126,8 @@ STATEMENTS = """
 package.open("http://localhost:8765", token="x" * 40, space="work")
 package.open("http://u:secret@localhost:8765")
 package.open(42)
+package.open("sqlite:///memory.db")
+memory.undo()
 package.open(space="a b")
 package.open(hot_tokens=-1)
 package.open(unknown=True)
@@ -195,8 +224,11 @@ def test_mistakes_are_answered_as_written_down(
 ) -> None:
     monkeypatch.setenv("MNEMOS_HOME", str(root / "home"))
     monkeypatch.setenv("COLUMNS", "110")
-    with _lock(root / "locked" / "mnemos.db"):
-        said = [*_type(mnemos, root), *_evaluate(root), *_call(root)]
+    monkeypatch.setenv("HOME", str(root / "nobody"))
+    with _lock(root / "locked" / "mnemos.db"), socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = [*_type(mnemos, root, port), *_evaluate(root), *_call(root)]
+    said = [one.replace(str(port), "PORT") for one in said]
     assert len(said) >= 60
     text = "\n".join(_normalise(one, root) for one in said)
     if WRITES:
@@ -204,11 +236,12 @@ def test_mistakes_are_answered_as_written_down(
     assert text.splitlines() == KEPT.read_text(encoding="utf-8").splitlines()
 
 
-def _type(mnemos: Mnemos, root: Path) -> Iterator[str]:
-    for line in COMMANDS.strip().splitlines():
-        answer = mnemos(*shlex.split(line.format(root=root))[1:])
+def _type(mnemos: Mnemos, root: Path, port: int) -> Iterator[str]:
+    for command in COMMANDS.strip().splitlines():
+        line = command.format(root=root, port=port)
+        answer = mnemos(*shlex.split(line)[1:])
         assert answer.code, f"{line} is not a mistake: {answer.out}"
-        yield f"$ {line.format(root=root)}\n{(answer.err or answer.out).rstrip()}\n"
+        yield f"$ {line}\n{(answer.err or answer.out).rstrip()}\n"
 
 
 def _evaluate(root: Path) -> Iterator[str]:
@@ -239,4 +272,5 @@ def _call(root: Path) -> Iterator[str]:
 
 def _normalise(text: str, root: Path) -> str:
     text = text.replace(str(root), "ROOT").replace(str(Path.home()), "~")
+    text = re.sub(r"mnemos-watch-\w+", "mnemos-watch-ID", text)
     return re.sub(r"schema \d+, this one knows \d+", "schema N, this one knows M", text)

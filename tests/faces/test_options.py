@@ -74,7 +74,7 @@ def test_a_mistyped_word_is_answered_with_the_near_one(
 ) -> None:
     answer = mnemos(*typed)
     assert answer.code == 2
-    assert meant in answer.err.split("Error:")[1]
+    assert meant in answer.err.split("mnemos: ")[1]
     assert answer.err.count("Did you mean") == 1
     assert meant in mnemos("--json", *typed).error["message"]
 
@@ -152,3 +152,25 @@ def test_every_option_says_what_it_is_for() -> None:
         if isinstance(option, click.Option) and not (option.help or "").partition("[default")[0].strip()
     ]
     assert silent == []
+
+
+def test_the_help_of_recall_says_how_many_passages_it_prints(mnemos: Mnemos) -> None:
+    assert "[default: 5, or 20 with --json]" in " ".join(mnemos("recall", "--help").out.split())
+
+
+def test_a_group_alone_prints_its_help(mnemos: Mnemos) -> None:
+    for group in ("facts", "sessions", "notebook"):
+        answer = mnemos(group)
+        assert (answer.code, answer.err) == (0, "")
+        assert "Commands:" in answer.out
+
+
+def test_a_switch_is_written_as_a_boolean(home: Path, mnemos: Mnemos) -> None:
+    assert mnemos("config", "set", "redact", "off").code == 0
+    assert (home / "config.toml").read_text() == "redact = false\n"
+    assert mnemos("config", "set", "redact", "maybe").code == 2
+
+
+def test_two_tokens_never_share_a_name(home: Path, mnemos: Mnemos) -> None:
+    assert mnemos("tokens", "create", "editor").code == 0
+    assert mnemos("tokens", "create", "editor", "--json").error["code"] == "already_exists"

@@ -21,8 +21,8 @@ AT_STAKE = {
     "sessions_delete": ("slot-bug", "Pick-up slots off by an hour", "5 messages"),
     "sessions_pop": ("the newest message of Pick-up slots off by an hour", "permanently"),
     "sessions_prune": ("1 ended session", "permanently"),
-    "restore": ("everything", "26 messages"),
-    "forget": ("message:3", "permanently"),
+    "restore": ("This replaces everything", "26 messages", "keeps a copy"),
+    "forget": ("message:3", '"', "permanently"),
     "memory_purge": ("the history of 1 fact",),
     "sqlite_delete": ("experiment", "1 table", "snapshots"),
     "memory_forget": ("2 statements on srv.prod", "permanently"),
@@ -39,7 +39,10 @@ def root(filled: Path, tmp_path: Path) -> Path:
 
 
 def held(root: Path) -> list[dict[str, Any]]:
-    """All sessions with their messages, facts, databases, templates, entries; not the ids of messages."""
+    """All sessions with their messages, facts, databases, templates, entries; not the ids of messages.
+
+    The time of the last change is left out, too: an undo is one.
+    """
     with Memory.at(root / "home") as memory:
         sessions = list(memory.sessions.export_all())
         databases = [asdict(info) for info in memory.workspace.databases()]
@@ -47,6 +50,7 @@ def held(root: Path) -> list[dict[str, Any]]:
         templates = [{"id": one.name, **one.to_dict()} for one in memory.templates.list_templates()]
         entries = [{"id": key} for user in memory.entries.users() for key in memory.entries.list_keys(user)]
     for session in sessions:
+        session["updated_at"] = None
         session["messages"] = [{**message, "id": None} for message in session["messages"]]
     return [*sessions, *facts, *databases, *templates, *entries]
 
@@ -131,6 +135,21 @@ def test_a_deleted_session_comes_back_with_undo(root: Path, mnemos: Mnemos) -> N
     assert mnemos(*home, "sessions", "show", "slot-bug").code == 3
     assert mnemos(*home, "undo").code == 0
     assert held(root) == before
+
+
+def test_undoing_an_import_asks_first(root: Path, mnemos: Mnemos) -> None:
+    home = ("--home", str(root / "home"))
+    with Memory.at(root / "home") as memory:
+        memory.sessions.import_sessions([{"id": "a", "messages": [{"role": "user", "content": "x"}]}])
+    before = held(root)
+    answer = mnemos(*home, "undo", "--json", stdin="y\n")
+    assert (answer.code, answer.error["code"]) == (4, "refused")
+    assert "deletes 1 imported session" in answer.error["message"]
+    assert "--diff" not in answer.error["message"]
+    seen = at_a_terminal("undo", home=root / "home", typed="n\n")
+    assert seen.code == 4
+    assert held(root) == before
+    assert mnemos(*home, "undo", "--yes").out == "Deleted 1 imported session.\n"
 
 
 def test_forgetting_names_the_copies_that_still_hold_it(root: Path, mnemos: Mnemos) -> None:

@@ -15,7 +15,7 @@ from mnemos.faces.cli.tables import print_heading, print_table
 from mnemos.memory import Memory
 from mnemos.operations.texts import render_when, shorten_names
 
-from .conftest import Mnemos
+from .conftest import IMPORTS, Mnemos
 from .terminal import at_a_terminal
 
 NOW = datetime(2026, 11, 16, 14, 3).timestamp()
@@ -142,3 +142,19 @@ def test_lists_at_a_terminal_begin_with_titles_and_end_with_short_ids(talk: Path
     assert line.startswith("is the queue full, case")
     assert "today " in line
     assert line.rstrip().endswith("00aaaa")
+
+
+def test_sessions_with_sub_agents_are_readable_at_80_columns(home: Path, mnemos: Mnemos) -> None:
+    assert mnemos("import", "claude-code", str(IMPORTS / "claude-code")).code == 0
+    lines = at_a_terminal("sessions", "list", home=home, kind="dumb", COLUMNS="80").screen.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert [line.split()[-1] for line in lines[1:-1]] == [
+        "c0ffee00",
+        "3f2c9a10",
+        "3f2c9a10:7be1",
+        "8d4e7b20…0003",
+        "8d4e7b20…0002",
+        "8d4e7b20…0002:s1",
+        "8d4e7b20…0002:s2",
+    ]
+    assert lines[3].startswith("  Find every caller of s")

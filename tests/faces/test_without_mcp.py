@@ -12,7 +12,7 @@ from mnemos.operations import connect
 
 from .conftest import Mnemos
 
-INSTALL = 'pip install "mnemos[mcp]"'
+INSTALL = "pip install 'mnemos[mcp]'"
 # As if it were not installed: an entry of None makes every import of it fail.
 BLOCKED = """
 import sys
@@ -36,7 +36,7 @@ def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_servers_say_what_to_install_and_end_with_5(home: Path) -> None:
     # The server of HTTP is another extra, which MCP over HTTP needs as well.
-    for arguments, install in ((("mcp",), INSTALL), (("serve", "--mcp"), 'pip install "mnemos[server]"')):
+    for arguments, install in ((("mcp",), INSTALL), (("serve", "--mcp"), "pip install 'mnemos[server]'")):
         done = run(*arguments, home=home)
         assert (done.returncode, done.stdout) == (5, "")
         assert install in done.stderr

@@ -13,7 +13,7 @@ import pytest
 import re2
 
 import mnemos
-from mnemos.integrations.claude_code.compaction import save_statements
+from mnemos.integrations.hooks.compaction import save_statements
 from mnemos.notebook.notebook import digest
 from mnemos.sessions import session_upkeep
 from mnemos.storage.sqlite import scrub
@@ -88,8 +88,8 @@ def append(memory: mnemos.Memory, session: str, messages: list[dict[str, Any]]) 
 
 
 @pytest.mark.parametrize("tidied", [False, True])
-def test_forgotten_messages_leave_no_trace(home: Path, tidied: bool) -> None:
-    secrets = random_words(1, 200)
+def test_forgotten_messages_leave_no_trace(home: Path, tidied: bool, request: pytest.FixtureRequest) -> None:
+    secrets = random_words(1, 200 if request.config.getoption("--nightly") else 50)
     with mnemos.open(home) as memory:
         memory.sessions.create_session("s", "cli")
         messages = shuffled_in(
@@ -98,7 +98,7 @@ def test_forgotten_messages_leave_no_trace(home: Path, tidied: bool) -> None:
         ids = append(memory, "s", messages)
         if tidied:
             memory.sessions.optimize()
-        assert len(traces(home, secrets)) >= 200
+        assert len(traces(home, secrets)) >= len(secrets)
         for id, message in zip(ids, messages, strict=True):
             if message["content"].startswith("note "):
                 assert memory.forget(f"message:{id}")["pending"] is False

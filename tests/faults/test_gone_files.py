@@ -33,12 +33,18 @@ def _delete(home: Path, *names: str) -> None:
         (home / name).unlink()
 
 
+def _delete_home(home: Path) -> None:
+    # A writer may create a file in it while it is being emptied.
+    while home.exists():
+        shutil.rmtree(home, ignore_errors=True)
+
+
 FAULTS: dict[str, Fault] = {
     "database moved": lambda home: (home / "mnemos.db").rename(home / "elsewhere.db"),
     "database replaced": lambda home: _replace(home / "mnemos.db"),
     "database deleted": lambda home: _delete(home, "mnemos.db"),
     "database emptied": lambda home: os.truncate(home / "mnemos.db", 0),
-    "home deleted": lambda home: shutil.rmtree(home),
+    "home deleted": _delete_home,
     "home renamed": lambda home: home.rename(home.with_name("renamed")),
     "home replaced": lambda home: (home.rename(home.with_name("renamed")), home.mkdir()),
     "log deleted": lambda home: _delete(home, "mnemos.db-wal"),
@@ -168,7 +174,7 @@ def test_a_log_is_never_left_to_the_database_that_took_its_place(home: Path, spa
 def test_a_forked_child_and_its_parent_are_both_refused(home: Path, tmp_path: Path, spawn: Spawn) -> None:
     family = spawn("fork_and_append", home=str(home))
     family.line()
-    shutil.rmtree(home)
+    _delete_home(home)
     assert sorted(family.finish()) == [[False, "database_gone"], [True, "database_gone"]]
     # The child had opened nothing; its parent had.
     assert [words(file) for file in rescued(tmp_path)] == [{"s1"}]

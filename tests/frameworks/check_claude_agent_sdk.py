@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,59 +54,45 @@ def test_a_repeated_batch_is_stored_once_and_recall_finds_it(run: Any, tmp_path:
         assert "garden" in memory.recall("Where does the parrot live?").text
 
 
-def test_ten_thousand_lines_come_back_in_order(run: Any, tmp_path: Path) -> None:
-    async def check() -> None:
-        store = Counted(tmp_path)
-        for start in range(0, 10_000, 500):
-            await store.append(KEY, [entry(number) for number in range(start, start + 500)])
-        loaded = await store.load(KEY) or []
-        assert [one["uuid"] for one in loaded] == [f"u{number}" for number in range(10_000)]
-        await store.close()
-
-    run(check)
-
-
-def test_another_project_is_another_store(run: Any, tmp_path: Path) -> None:
-    async def check() -> None:
-        store = Counted(tmp_path)
-        await store.append(KEY, [entry(1)])
-        assert await store.load({**KEY, "project_key": "q"}) is None
-        assert await store.list_sessions("q") == []
-        await store.close()
-
-    run(check)
-
-
-_CHILD = """
-import asyncio, os, sys
-from mnemos.integrations.claude_agent_sdk import MnemosSessionStore
-async def main():
-    store = MnemosSessionStore(sys.argv[1])
-    for number in range(int(sys.argv[2]), int(sys.argv[2]) + 20):
-        await store.append({"project_key": "p", "session_id": "s"}, [{"type": "user", "uuid": f"u{number}"}])
-        print(number, flush=True)
-asyncio.run(main())
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_two_processes_that_are_killed_lose_nothing_they_acknowledged(tmp_path: Path) -> None:
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(tmp_path), str(start)], stdout=subprocess.PIPE, text=True
-        )
-        for start in (0, 100)
+def test_no_two_keys_are_the_same_session(run: Any, tmp_path: Path) -> None:
+    keys: list[Any] = [
+        {"project_key": "p/s", "session_id": "x"},
+        {"project_key": "p", "session_id": "s/x"},
+        {"project_key": "p", "session_id": "s", "subpath": "x"},
     ]
-    acknowledged = [line for child in children for line in child.communicate()[0].split()]
-    assert [child.returncode for child in children] == [-signal.SIGKILL] * 2
-
-    import asyncio
 
     async def check() -> None:
         store = Counted(tmp_path)
-        loaded = {one["uuid"] for one in await store.load(KEY) or ()}
-        assert loaded == {f"u{number}" for number in acknowledged}
-        assert len(acknowledged) == 40
+        for number, key in enumerate(keys):
+            await store.append(key, [entry(number)])
+        assert [await store.load(key) for key in keys] == [[entry(number)] for number in range(3)]
         await store.close()
 
-    asyncio.run(check())
+    run(check)
+
+
+def test_lines_that_nobody_said_are_kept_and_not_recalled(run: Any, tmp_path: Path) -> None:
+    queued = {"type": "queue-operation", "operation": "enqueue", "content": "Where does the parrot live?"}
+
+    async def check() -> None:
+        store = Counted(tmp_path)
+        await store.append(KEY, [queued, entry(1, "The parrot lives in the garden.")])
+        assert (await store.load(KEY) or [])[0] == queued
+        await store.close()
+
+    run(check)
+    with mnemos.open(tmp_path) as memory:
+        assert [hit.text for hit in memory.recall("Where does the parrot live?").hits] == [
+            "The parrot lives in the garden."
+        ]
+        assert memory.search("queue enqueue") == []
+
+
+def test_a_disabled_memory_keeps_transcripts_in_this_process(run: Any, tmp_path: Path) -> None:
+    async def check() -> None:
+        for _ in range(2):
+            await Counted(tmp_path, disabled=True).append(KEY, [entry(1)])
+        assert await Counted(tmp_path, disabled=True).load(KEY) == [entry(1)]
+        assert not list(tmp_path.glob("*.db"))
+
+    run(check)

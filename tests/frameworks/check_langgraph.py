@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import subprocess
-import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import mnemos
 from frameworks.counted import watch
 from mnemos.integrations.langgraph import MnemosStore
 
 Counted = watch(MnemosStore, "batch", "abatch")
-
-_CHILD = """
-import os, sys
-from mnemos.integrations.langgraph import MnemosStore
-store = MnemosStore(sys.argv[1])
-for number in range(int(sys.argv[2]), int(sys.argv[2]) + 20):
-    store.put(("a", "b"), str(number), {"n": number})
-    print(number, flush=True)
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_two_processes_that_are_killed_lose_nothing_they_acknowledged(tmp_path: Path) -> None:
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(tmp_path), str(start)], stdout=subprocess.PIPE, text=True
-        )
-        for start in (0, 100)
-    ]
-    acknowledged = [line for child in children for line in child.communicate()[0].split()]
-    assert [child.returncode for child in children] == [-signal.SIGKILL] * 2
-    store = Counted(tmp_path)
-    assert sorted(item.key for item in store.search(("a",), limit=99)) == sorted(acknowledged)
-    store.close()
 
 
 def test_ten_thousand_items_are_filtered_and_paged(tmp_path: Path) -> None:
@@ -48,6 +23,34 @@ def test_ten_thousand_items_are_filtered_and_paged(tmp_path: Path) -> None:
         assert [item.value["n"] for item in found] == list(range(9_999, 9_989, -1))
         assert len(store.search(("a", "3"), limit=2_000)) == 1_429
         assert store.list_namespaces(max_depth=1) == [("a",)]
+
+
+def test_a_read_does_not_wait_for_writes(tmp_path: Path) -> None:
+    async def check() -> None:
+        store, may_write = Counted(tmp_path), threading.Event()
+        await store.aput(("ada",), "k", {"n": 1})
+        put = store._put
+
+        def put_late(*given: Any) -> None:
+            may_write.wait()
+            put(*given)
+
+        store._put = put_late
+        writing = asyncio.create_task(store.aput(("ada",), "k", {"n": 2}))
+        await asyncio.sleep(0)
+        assert (await store.aget(("ada",), "k")).value == {"n": 1}
+        may_write.set()
+        await writing
+        assert (await store.aget(("ada",), "k")).value == {"n": 2}
+        store.close()
+
+    asyncio.run(check())
+
+
+def test_a_disabled_memory_keeps_items_in_this_process(tmp_path: Path) -> None:
+    Counted(tmp_path, disabled=True).put(("ada",), "k", {"n": 1})
+    assert Counted(tmp_path, disabled=True).get(("ada",), "k").value == {"n": 1}
+    assert not list(tmp_path.glob("*.db"))
 
 
 def test_async_calls_see_what_sync_calls_stored(tmp_path: Path) -> None:

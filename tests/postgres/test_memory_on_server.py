@@ -6,11 +6,14 @@ import sys
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import mnemos
 from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Unavailable
 from mnemos.settings import Settings
+from mnemos.storage.postgres import schema
+from mnemos.storage.postgres.engine import PostgresStorage
 from postgres.conftest import Opens
 from postgres_server import server_url
 
@@ -57,6 +60,33 @@ def test_notes_of_two_machines_at_once_are_all_kept(open_memory: Opens) -> None:
     assert [f"note {m} {n}" for m in range(2) for n in range(6) if f"note {m} {n}" not in text] == []
 
 
+def test_many_threads_recall_at_once(open_memory: Opens) -> None:
+    memory = open_memory()
+    fill(memory)
+    barrier = threading.Barrier(16)
+    texts: list[str] = []
+
+    def ask() -> None:
+        barrier.wait()
+        texts.append(memory.recall("which port does the staging server use?").text)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert ["8042" in text for text in texts] == [True] * 16
+
+
+def test_a_read_inside_a_read_uses_the_same_connection(open_memory: Opens) -> None:
+    storage = open_memory().storage
+
+    def read(depth: int) -> int:
+        return storage.read(lambda _: read(depth - 1) if depth else 1)
+
+    assert read(20) == 1
+
+
 def test_a_failed_change_of_the_notebook_leaves_text_and_log_as_they_were(
     open_memory: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +110,31 @@ def test_the_workspace_stays_on_the_machine(open_memory: Opens) -> None:
     assert not two.workspace.has("default")
 
 
+def test_the_workspace_reads_the_history_of_its_space_from_the_server(open_memory: Opens) -> None:
+    memory, other = open_memory(), open_memory("elsewhere")
+    fill(memory)
+    fill(other)
+    more = [{"role": "user", "content": f"parrot {n}"} for n in range(2_500)]
+    memory.sessions.append_messages("s1", more)
+    query = memory.workspace.query
+    assert query("SELECT id, title, message_count FROM mnemos_sessions").rows == [["s1", "Staging", 2501]]
+    found = query("SELECT count(*), count(DISTINCT id), max(content) FROM mnemos_messages").rows
+    assert found == [[2501, 2501, "parrot 999"]]
+    assert query("SELECT target, hot FROM mnemos_facts").rows == [["srv.prod", 1]]
+    assert query("SELECT content FROM mnemos_messages LIMIT 1").rows == [
+        ["The staging server listens on port 8042."]
+    ]
+
+
+def test_the_history_of_a_user_has_nothing_of_others(open_memory: Opens) -> None:
+    memory = open_memory()
+    for user in ("ada", "bob"):
+        memory.sessions.create_session(user, "cli", user_id=user)
+        memory.sessions.append_message(user, "user", f"said by {user}")
+    found = memory.workspace.query("SELECT content FROM mnemos_messages", user_id="ada")
+    assert found.rows == [["said by ada"]]
+
+
 def test_a_backup_is_restored_with_notebook_and_facts(open_memory: Opens, tmp_path: Path) -> None:
     memory = open_memory()
     fill(memory)
@@ -97,7 +152,7 @@ def test_what_is_forgotten_is_not_found_by_any_machine(open_memory: Opens) -> No
     fill(one)
     (hit,) = two.search("8042")
     answer = one.forget(f"message:{hit['id']}")
-    assert any("the log and the backups of the database server" in copy for copy in answer["copies"])
+    assert any("the backups of the database server" in copy for copy in answer["copies"])
     assert two.search("8042") == []
     assert "8042" not in two.recall("which port does the staging server use?").text
 
@@ -160,3 +215,74 @@ def test_settings_do_not_show_the_password(tmp_path: Path) -> None:
 
     shown = list_settings(str(tmp_path), env={"MNEMOS_DATABASE": "postgresql://me:s3cret@host/x"})
     assert [one.value for one in shown if one.name == "database"] == ["postgresql://me:***@host/x"]
+
+
+def test_words_of_another_rule_are_made_again_in_steps(
+    open_memory: Opens, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mnemos.storage.postgres import upkeep
+
+    monkeypatch.setattr(upkeep, "_RENEWED_AT_ONCE", 3)
+    memory = open_memory()
+    fill(memory)
+    memory.sessions.append_messages("s1", [{"role": "user", "content": f"parrot {n}"} for n in range(8)])
+    name = url.partition("schema=")[2]
+    with psycopg.connect(server_url()) as connection:
+        connection.execute("SELECT set_config('mnemos.space', '0', true)")
+        connection.execute(f"UPDATE {name}.space_states SET words_rule = 0")
+        connection.execute(f"DELETE FROM {name}.words")
+    storage = memory.storage
+    assert isinstance(storage, PostgresStorage)
+    assert memory.search("parrot") == []
+    assert storage.write(storage._renew_words)
+    (check,) = [check for check in memory.doctor() if check.name == "words"]
+    assert check.detail == "made again by the new rule for 3 of 9 messages"
+    while storage.write(storage._renew_words):
+        pass
+    assert len(memory.search("parrot")) == 8
+    assert [check for check in memory.doctor() if not check.ok or check.name == "words"] == []
+
+
+def test_doctor_names_a_session_with_an_old_snapshot(open_memory: Opens) -> None:
+    memory = open_memory()
+    fill(memory)
+    with (
+        psycopg.connect(server_url(), application_name="report") as other,
+        psycopg.connect(server_url()) as busy,
+    ):
+        other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1 FROM pg_class LIMIT 1")
+        # Each subtransaction takes a number.
+        busy.execute("CREATE TEMP TABLE t (n int)")
+        busy.execute(
+            "DO $$ BEGIN FOR n IN 1..10010 LOOP BEGIN INSERT INTO t VALUES (n); EXCEPTION WHEN others THEN "
+            "NULL; END; END LOOP; END $$"
+        )
+        busy.rollback()
+        found = [check.detail for check in memory.doctor() if check.name == "old transaction"]
+    assert any("report" in detail for detail in found)
+
+
+def test_a_process_opens_no_more_connections_than_the_url_allows(url: str) -> None:
+    with mnemos.open(f"{url}&connections=2") as memory:
+        fill(memory)
+        threads = [threading.Thread(target=memory.search, args=("staging",)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert memory.search("staging")
+    with pytest.raises(InvalidInput):
+        mnemos.open(f"{url}&connections=0")
+
+
+def test_every_table_has_its_place_on_citus(open_memory: Opens, url: str) -> None:
+    storage = open_memory().storage
+    assert isinstance(storage, PostgresStorage)
+    with psycopg.connect(server_url()) as connection:
+        tables = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = %s", (url.partition("schema=")[2],)
+        ).fetchall()
+    assert {name for (name,) in tables} == {*schema.REFERENCES, *schema.DISTRIBUTED}
+    with pytest.raises(InvalidInput, match="CREATE EXTENSION citus"):
+        storage.distribute()

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 import mnemos
+from contract.storage.openers import create
 from mnemos.errors import InvalidInput, PermissionDenied, Unavailable
 from mnemos.faces.cli.app import run
 from mnemos.memory import migration
+from mnemos.sessions.message_text import document_of
 from mnemos.settings import Settings
+from mnemos.storage.postgres import schema
+from mnemos.storage.postgres.connection import connect, parse_url
+from mnemos.storage.postgres.engine import PostgresStorage
 from postgres_server import Server
 
 QUESTIONS = ("which port does staging use?", "where does the team live?", "what is the rule on cards?")
@@ -47,6 +52,17 @@ def test_a_migrated_memory_gives_the_same_answers_there_and_back(
     assert _answers(Settings.load(tmp_path / "back", env={}, space="team/alice")) == before
 
 
+def test_messages_keep_their_order_across_sessions(home: Path, url: str) -> None:
+    with mnemos.open(home) as memory:
+        for number, name in enumerate(("c", "a", "b")):
+            memory.sessions.create_session(name, "cli")
+            memory.sessions.append_message(name, "user", f"parrot {number}", timestamp=1_700_000_000)
+        before = [hit["session_id"] for hit in memory.search("parrot")]
+    list(migration.migrate(Settings.load(home, env={}), url))
+    with mnemos.Memory(Settings.load(home, env={}, database=url)) as memory:
+        assert [hit["session_id"] for hit in memory.search("parrot")] == before
+
+
 def test_migrating_twice_adds_nothing(filled: Path, url: str) -> None:
     source = Settings.load(filled, env={})
     for _ in range(2):
@@ -74,10 +90,64 @@ def test_a_role_that_owns_nothing_reads_and_writes(
         memory.sessions.create_session("s", "cli")
         message = memory.sessions.append_message("s", "user", "a parrot")
         assert memory.search("parrot")
-        memory.forget(f"message:{message}")
+        memory.storage.optimize(1)
+        assert memory.forget(f"message:{message}")["pending"] is False
         assert memory.search("parrot") == []
         assert [check for check in memory.doctor() if not check.ok] == []
         memory.backup(tmp_path / "copy")
         with pytest.raises(PermissionDenied):
             memory.restore(tmp_path / "copy")
     assert run(["postgres", "init", "--home", str(home), "--role", "nobody at all"]) == 3
+
+
+def test_forgetting_is_pending_while_the_role_may_not_clean_up(own_server: Server) -> None:
+    own_server.psql("CREATE ROLE agent LOGIN")
+    with mnemos.open(own_server.url) as owner:
+        owner.storage.grant("agent")
+    if own_server.version >= 17:
+        own_server.psql("REVOKE MAINTAIN ON ALL TABLES IN SCHEMA mnemos FROM agent")
+    with mnemos.open(own_server.url.replace("tester@", "agent@")) as memory:
+        memory.sessions.create_session("s", "cli")
+        message = memory.sessions.append_message("s", "user", "a parrot")
+        assert memory.forget(f"message:{message}")["pending"] is True
+        with pytest.raises(PermissionDenied):
+            memory.storage.optimize(deep=True)
+
+
+def test_a_deep_optimization_erases_the_keys_of_forgotten_words(own_server: Server) -> None:
+    with mnemos.open(own_server.url) as memory:
+        memory.sessions.create_session("s", "cli")
+        message = memory.sessions.append_message("s", "user", "a quokkawumple")
+        memory.storage.optimize(1)
+        answer = memory.forget(f"message:{message}")
+        assert any("optimize --deep" in copy for copy in answer["copies"])
+        own_server.psql("CHECKPOINT")
+        assert own_server.holds("words_by_word", b"quokkawumple")
+        memory.sessions.optimize(deep=True)
+        own_server.psql("CHECKPOINT")
+        assert not own_server.holds("words_by_word", b"quokkawumple")
+
+
+def test_the_former_data_of_a_restore_is_named_among_the_copies(url: str, tmp_path: Path) -> None:
+    with mnemos.open(url) as memory:
+        memory.sessions.create_session("s", "cli")
+        message = memory.sessions.append_message("s", "user", "a parrot")
+        memory.backup(tmp_path / "copy")
+        former = memory.restore(tmp_path / "copy")
+        assert str(former) in memory.forget(f"message:{message}")["copies"]
+
+
+def test_roles_may_use_the_tables_of_a_later_version(
+    own_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_server.psql("CREATE ROLE agent LOGIN")
+    monkeypatch.setattr(schema, "VERSION", 1)
+    target = parse_url(own_server.url)
+    with connect(target) as connection:
+        schema.migrate(connection, target)
+        schema.grant(connection, target, "agent")
+    monkeypatch.undo()
+    PostgresStorage(own_server.url, space="old", documents=document_of).close()
+    agent = PostgresStorage(own_server.url.replace("tester@", "agent@"), space="old", documents=document_of)
+    assert create(agent, "s")
+    agent.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from mnemos.memory.access_tokens import (
     create_token,
     list_tokens,
     load_owner_token,
+    note_use,
     revoke_token,
 )
 from mnemos.operations import registry
@@ -57,7 +59,7 @@ def test_a_token_is_admitted_to_its_space_with_its_scope(settings: Settings) -> 
     text = create(replace(settings, space="team/a"), scope="admin", operations="recall,facts")
     (kept,) = list_tokens(settings)
     grant = Doorkeeper(settings).admit(text.encode())
-    assert grant == Grant(kept.id, "team/a", Scope.ADMIN, "recall,facts")
+    assert grant == Grant(kept.id, "team/a", Scope.ADMIN, "recall,facts", "editor")
 
 
 def test_the_owner_may_do_everything_in_the_space_of_the_server(settings: Settings) -> None:
@@ -159,6 +161,17 @@ def test_a_name_or_scope_that_is_not_valid_is_refused(settings: Settings, name: 
         ("sessions_delete", {"session": "x"}, Scope.ADMIN),
         ("sessions_prune", {"older_than_days": 1, "dry_run": True}, Scope.READ),
         ("forget", {"ref": "fact:f1"}, Scope.ADMIN),
+        ("undo", {}, Scope.ADMIN),
+        ("memory", {"action": "add", "content": "x"}, Scope.WRITE),
+        ("memory", {"action": "remove", "old_text": "x"}, Scope.ADMIN),
+        ("memory", {"operations": [{"action": "add"}, {"action": "remove"}]}, Scope.ADMIN),
+        ("memory_backend", {"action": "store"}, Scope.WRITE),
+        ("memory_backend", {"action": "delete"}, Scope.ADMIN),
+        ("sqlite_query", {"query": "INSERT INTO t VALUES ('DROP TABLE x'); UPDATE t SET a = 1"}, Scope.WRITE),
+        ("sqlite_query", {"query": 'CREATE TABLE "drop" (x REFERENCES y ON DELETE CASCADE)'}, Scope.WRITE),
+        ("sqlite_query", {"query": "DELETE FROM t"}, Scope.ADMIN),
+        ("sqlite_query", {"query": "DROP TABLE t", "read_only": True}, Scope.READ),
+        ("sqlite_restore", {}, Scope.ADMIN),
         ("backup", {"path": "x"}, Scope.LOCAL),
         ("sqlite_export", {"path": "x", "query": "SELECT 1"}, Scope.LOCAL),
     ],
@@ -183,3 +196,28 @@ def test_a_token_for_some_operations_is_refused_others() -> None:
     check_allowed(grant, "sessions_list", registry.read("sessions_list", {}))
     with pytest.raises(MnemosError):
         check_allowed(grant, "sessions_show", registry.read("sessions_show", {"session": "x"}))
+
+
+def test_the_day_of_the_last_use_is_stored(settings: Settings) -> None:
+    token, _ = create_token(settings, "phone", "read", now=0.0)
+    other, _ = create_token(settings, "watch", "read", now=0.0)
+    note_use(settings, token.id, "2026-11-18")
+    note_use(settings, "gone", "2026-11-18")
+    assert {one.id: one.last_used for one in list_tokens(settings)} == {token.id: "2026-11-18", other.id: ""}
+
+
+def test_a_doorkeeper_notes_the_first_use_of_a_day(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr("mnemos.memory.access_tokens.note_use", lambda _, token_id, day: noted.append(day))
+    _, text = create_token(settings, "phone", "read", now=0.0)
+    clock = FixedClock(0.0)
+    doorkeeper = Doorkeeper(settings, clock)
+    for now in (0.0, 1.0, 86_399.0, 86_400.0):
+        clock.now = now
+        assert doorkeeper.admit(text.encode()) is not None
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and thread.daemon:
+            thread.join(10)
+    assert noted == ["1970-01-01", "1970-01-02"]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pytest
 
 import mnemos
 from mnemos.entries.backend import MemoryBackend
-from mnemos.errors import NotFound, StorageError
+from mnemos.errors import MnemosError, NotFound, StorageError
 from mnemos.memory.async_memory import ITERATORS, METHODS, AsyncMemory
 from mnemos.memory.call_lanes import PAGE, READS, WRITES
 
@@ -419,6 +419,27 @@ def test_an_abandoned_event_loop_leaves_the_write_done(tmp_path: Path) -> None:
 # --- closing --------------------------------------------------------------------------------
 
 
+def test_closing_does_not_wait_for_ever(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemos.memory.call_lanes.CLOSE_SECONDS", 0.0)
+
+    async def main() -> None:
+        memory = mnemos.AsyncMemory(mnemos.open(tmp_path))
+        await memory.sessions.create_session("s", "test")
+        gate = hold(memory, "sessions", "message_count")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_ignore, memory.sessions.message_count, "s")
+            await gate.is_entered()
+            await memory.close()
+            gate.released.set()
+
+    run(main)
+
+
+async def _ignore(call: Callable[..., Any], *args: Any) -> None:
+    with suppress(MnemosError):
+        await call(*args)
+
+
 def test_closing_waits_for_calls_and_refuses_further_ones(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with mnemos.aopen(tmp_path) as memory:
@@ -428,9 +449,8 @@ def test_closing_waits_for_calls_and_refuses_further_ones(run: Run, tmp_path: Pa
             shut = pool.shutdown
 
             def shutdown(**kwargs: Any) -> None:
-                shut(**kwargs, wait=False)
+                shut(**kwargs)
                 is_shut.set()
-                shut()
 
             pool.shutdown = shutdown  # type: ignore[method-assign,assignment] - it says how far it is
             async with anyio.create_task_group() as tasks:

@@ -8,7 +8,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import MnemosError, NotFound
-from mnemos.integrations.claude_code.compaction import save_statements
+from mnemos.integrations.hooks.compaction import save_statements
 from mnemos.testing import FixedClock
 
 SAID = "I play the theremin. My badge number is 77123."

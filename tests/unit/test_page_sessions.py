@@ -29,7 +29,8 @@ def test_code_is_traded_once_for_the_rights_of_the_owner(settings: Settings, clo
     sessions = PageSessions(settings, clock)
     session, token = sessions.trade(code)
     assert (session.space, session.grant.scope) == ("work", Scope.LOCAL)
-    assert sessions.admit(token.encode()) == dataclasses.replace(session.grant, is_person=True)
+    admitted = sessions.admit(token.encode())
+    assert admitted == dataclasses.replace(session.grant, actor="", is_person=True)
     with pytest.raises(NotAllowed, match="already used"):
         PageSessions(settings, clock).trade(code)
 

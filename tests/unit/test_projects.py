@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemos.projects import find_project, match_projects, name_project
+from mnemos.projects import find_project, find_repository, match_projects, name_project
 
 
 def test_a_folder_in_a_repository_belongs_to_its_root(tmp_path: Path) -> None:
@@ -69,3 +69,14 @@ def test_a_project_is_named_by_its_path_or_its_last_folder(tmp_path: Path) -> No
     assert match_projects("API", known) == ["/src/api"]
     assert match_projects("work", known) == []
     assert match_projects(f"{tmp_path}/.", known) == [str(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["git@example.com:Team/web.git", "https://example.com/team/web", "ssh://git@example.com/team/web.git/"],
+)
+def test_a_repository_is_known_by_its_origin(tmp_path: Path, url: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {url}\n')
+    assert find_repository(str(tmp_path)) == "example.com/team/web"
+    assert find_repository(str(tmp_path / "nowhere")) is None

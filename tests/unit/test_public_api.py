@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ import mnemos.integrations.providers
 import mnemos.templates
 import mnemos.testing
 from mnemos import SessionDB
+from mnemos.errors import InvalidInput
 
 SESSION = (
     "session_id source model model_config system_prompt user_id parent_session_id title started_at metadata"
@@ -193,3 +196,17 @@ def test_every_error_has_a_code_of_its_own_and_is_in_the_tree() -> None:
     tree = mnemos.errors.__doc__ or ""
     for error in errors()[1:]:
         assert re.search(rf"\b{error.__name__} +{error.code}\b", tree), error.__name__
+
+
+def test_dir_and_repr_show_what_a_user_needs(tmp_path: Path) -> None:
+    assert {name for name in dir(mnemos) if not name.startswith("_")} <= {*mnemos.__all__, "errors"}
+    with mnemos.open(tmp_path / "home") as memory:
+        assert repr(memory) == f"<mnemos.Memory {tmp_path / 'home'} space='default'>"
+
+
+def test_a_home_of_another_type_or_system_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="str or a Path"):
+        mnemos.open(42)  # type: ignore[arg-type]
+    if os.name != "nt":
+        with pytest.raises(InvalidInput, match="Windows"):
+            mnemos.open("C:\\memory")

@@ -128,6 +128,15 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
     opened.close()
 
 
+# The page draws after the event, and fetches when it has drawn.
+SET_ADDRESS = """address => new Promise(done => {
+  const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
+  if (location.hash === address) return drawn();
+  addEventListener("hashchange", drawn, { once: true });
+  location.hash = address;
+})"""
+
+
 class Seen:
     """A tab, and what went wrong in it."""
 
@@ -152,7 +161,7 @@ class Seen:
 
     def visit(self, address: str) -> None:
         """Go to an address of the page and wait until everything is drawn."""
-        self.page.evaluate("address => { location.hash = address }", f"#/{address}")
+        self.page.evaluate(SET_ADDRESS, f"#/{address}")
         self.settle()
 
     def settle(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -85,6 +86,8 @@ PAYLOADS = [
     "\u003cimg src=x onerror=window.__ran=1\u003e \\u003cscript\\u003e",
     "```html\n<script>window.__ran=1</script>\n```\n~~~\n<img src=x onerror=window.__ran=1>",
     "x" * 200_000 + "<img src=x onerror=window.__ran=1>",
+    "y" * 1_000_000 + f"<svg onload={RUN}>",
+    f"half a pair \ud83d<img src=x onerror={RUN}>\ude00 and \udcff",
 ]
 
 
@@ -96,7 +99,9 @@ def write_import(folder: Path) -> None:
         (folder / f"{name} {number}.jsonl").write_text("not JSON\n")
 
 
-def fill(folder: Path) -> None:
+def fill(folder: Path) -> Counter[str]:
+    """Fill a home; return how many payloads each operation stored."""
+    landed: Counter[str] = Counter()
     write_import(folder.parent / f"{folder.name}-person/.claude/projects/shop")
     folder.mkdir(parents=True, mode=0o700)
     (folder / "config.toml").write_text('backend = "local"\n')
@@ -130,7 +135,7 @@ def fill(folder: Path) -> None:
                                 "role": "user",
                                 "content": bad,
                                 "timestamp": now - 60,
-                                "metadata": {short: short},
+                                "metadata": {short: short, "speaker": name},
                             },
                             {"role": "assistant", "content": f"slots {short}", "tool_calls": called},
                             {
@@ -159,6 +164,7 @@ def fill(folder: Path) -> None:
             ):
                 with suppress(MnemosError):
                     memory.call(operation, arguments)
+                    landed[operation] += 1
             # The actor is a setting, shown by the log, the live view and the list of questions.
             with Memory.at(folder, disabled=False, embedder="static", actor=name) as acting:
                 acting.call("entries_set", {"user": "acted", "key": f"k{number}", "value": "x"})
@@ -170,7 +176,9 @@ def fill(folder: Path) -> None:
                     "sqlite_query",
                     {"query": f'INSERT INTO "t{number} {column}" VALUES (?)', "params": [bad[:3000]]},
                 )
+                landed["sqlite_query"] += 1
+    return landed
 
 
 if __name__ == "__main__":
-    fill(Path(sys.argv[1]))
+    print(json.dumps(fill(Path(sys.argv[1]))))

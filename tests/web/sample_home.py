@@ -1,6 +1,6 @@
 """Fill a home with a history that looks like a person's: every page of the browser has something to show.
 
-Run with the Python that has Mnemos: ``python tests/web/sample_home.py FOLDER [--long N]``.
+Run with the Python that has Mnemos: ``python tests/web/sample_home.py FOLDER [--long N] [--crowd N]``.
 """
 
 from __future__ import annotations
@@ -87,6 +87,37 @@ def make_sessions(now: float, count: int = 60) -> Iterator[dict[str, Any]]:
         }
 
 
+def make_crowd(now: float, count: int) -> Iterator[dict[str, Any]]:
+    """Yield conversations of 39 messages."""
+    chance = random.Random(5)
+    lines = [line for talk in TALKS.values() for line in talk]
+    for number in range(count):
+        start = now - chance.uniform(1, 300) * DAY
+        yield {
+            "id": f"crowd-{number:04d}",
+            "title": f"Talk {number}",
+            "source": chance.choice(("codex", "cli", "claude-code")),
+            "started_at": start,
+            "messages": [
+                {
+                    "role": ("user", "assistant")[at % 2],
+                    "content": f"{number}/{at} {chance.choice(lines)}",
+                    "timestamp": start + at * 30,
+                }
+                for at in range(39)
+            ],
+        }
+
+
+def write_crowd_of_facts(memory: Memory, clock: FixedClock, now: float, count: int) -> None:
+    for turn in range(count // 50):
+        clock.now = now - (count // 50 - turn) * DAY
+        numbers = range(turn * 50, turn * 50 + 50)
+        text = "\n".join(f"V[area{one % 97}.thing{one}]: value {one} of the system" for one in numbers)
+        memory.facts.write(text, scope=f"scope{turn % 40}")
+    clock.now = now
+
+
 def make_long_session(now: float, count: int) -> dict[str, Any]:
     chance = random.Random(11)
     lines = [line for talk in TALKS.values() for line in talk]
@@ -98,8 +129,8 @@ def make_long_session(now: float, count: int) -> dict[str, Any]:
         message = {"role": role, "content": text, "timestamp": start + at * 20}
         messages.append(message | ({"tool_name": "run"} if role == "tool" else {}))
     return {
-        "id": "long",
-        "title": "A long conversation",
+        "id": "long" if count > 100 else "short",
+        "title": "A long conversation" if count > 100 else "A short conversation",
         "source": "codex",
         "started_at": start,
         "messages": messages,
@@ -128,7 +159,7 @@ def write_facts(memory: Memory, clock: FixedClock, now: float) -> None:
     clock.now = now
 
 
-def fill(folder: Path, long: int = 0) -> None:
+def fill(folder: Path, long: int = 0, crowd: int = 0) -> None:
     now = time.time()
     clock = FixedClock(now)
     folder.mkdir(parents=True, mode=0o700)
@@ -136,7 +167,10 @@ def fill(folder: Path, long: int = 0) -> None:
     with Memory.at(folder, disabled=False, embedder="static", clock=clock) as memory:
         memory.sessions.import_sessions([*history(now), *make_sessions(now)])
         if long:
-            memory.sessions.import_sessions([make_long_session(now, long)])
+            memory.sessions.import_sessions([make_long_session(now, long), make_long_session(now, 100)])
+        if crowd:
+            memory.sessions.import_sessions(list(make_crowd(now, crowd)))
+            write_crowd_of_facts(memory, clock, now, crowd * 5)
         memory.sessions.create_session(
             "work-next", source="claude-code", title="Order mails, continued", parent_session_id="work-000"
         )
@@ -166,5 +200,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--long", type=int, default=0, help="messages of one more conversation")
+    parser.add_argument("--crowd", type=int, default=0, help="more conversations, and five facts for each")
     given = parser.parse_args()
-    fill(given.folder, given.long)
+    fill(given.folder, given.long, given.crowd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator
-from statistics import quantiles
+from statistics import median, quantiles
 
 import pytest
 
@@ -48,8 +48,14 @@ def test_long_conversation_reads_like_a_short_one(long_server: Server, open_page
     open_conversation(seen, "sessions/work-001")
     seen.visit("sessions")
     seen.page.wait_for_selector(".message", state="detached")
-    took = open_conversation(seen, "sessions/long")
-    print(f"opened in {took:.2f} s")
+    took: dict[str, list[float]] = {"short": [], "long": []}
+    for _ in range(5):
+        for name, times in took.items():
+            seen.visit("sessions")
+            seen.page.wait_for_selector(".message", state="detached")
+            times.append(open_conversation(seen, f"sessions/{name}"))
+    # A thousand times as many messages. The bar is 3, see `python -m benchmarks page`; this machine is busy.
+    assert median(took["long"]) < 6 * median(took["short"]), took
 
     first_id = seen.page.evaluate(
         "async () => (await (await import('/page/core.js'))"

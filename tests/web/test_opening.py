@@ -70,3 +70,14 @@ def test_sessions_are_kept_as_hashes(server: Server, open_page: Open) -> None:
     assert token not in kept
     assert (server.home / "page.json").stat().st_mode & 0o077 == 0
     assert all(set(one) <= {"sha256", "space", "expires_at", "was_used"} for one in json.loads(kept)["codes"])
+
+
+def test_link_pasted_into_an_open_tab_signs_in(browser: Browser, server: Server) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.url)
+    expect(page.get_by_text("mnemos ui", exact=True)).to_be_visible()
+    page.goto(server.link())
+    page.wait_for_selector("nav.side")
+    assert "t=" not in page.url
+    context.close()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from .conftest import Open, Seen, Server, run_program
 
 
-def ask(server: Server, name: str, arguments: object = None) -> Any:
-    """Call an operation with the owner's token, beside the browser."""
-    token = (server.home / "token").read_text().strip()
+def ask(server: Server, name: str, arguments: object = None, token: str = "") -> Any:
+    """Call an operation beside the browser, with the owner's token unless another is given."""
+    token = token or (server.home / "token").read_text().strip()
     sent = urllib.request.Request(
         f"{server.url}v1/{name}",
         json.dumps(arguments or {}).encode(),
@@ -119,6 +121,15 @@ def test_ten_tasks_by_keyboard_alone(own_server: Server, open_page: Open) -> Non
     page.locator("main").focus()
     seen.keys("u")
     expect(page.locator("#main")).not_to_contain_text("Call her Ana.")
+    press_until(seen, "Tab", ".panel header button")
+    seen.keys("Enter")
+    page.wait_for_selector("dialog[open] .versions")
+    press_until(seen, "Tab", ".versions li:nth-child(2) button")
+    seen.keys("Enter")
+    press_until(seen, "Tab", "dialog .main")
+    seen.keys("Enter")
+    expect(page.locator(".toast")).to_contain_text("Restored")
+    expect(page.locator(".notes").first).to_contain_text("Call her Ana.")
 
     # 8. Delete two conversations with one preview, and undo.
     total = ask(own_server, "sessions_list", {"limit": 1})["total"]
@@ -129,12 +140,11 @@ def test_ten_tasks_by_keyboard_alone(own_server: Server, open_page: Open) -> Non
     seen.keys("Enter")
     page.wait_for_selector(".chosen", state="detached")
     assert ask(own_server, "sessions_list", {"limit": 1})["total"] == total - 2
+    run_program("remember", "the oven is serviced every March", "--home", str(own_server.home))
     seen.keys("u")
-    page.wait_for_selector(".toast:not(:has(button))")
-    left = ask(own_server, "sessions_list", {"limit": 1})["total"]
-    if left < total:
-        ask(own_server, "undo")
+    expect(page.locator(".toast")).to_contain_text("Undid 2 changes")
     assert ask(own_server, "sessions_list", {"limit": 1})["total"] == total
+    assert ask(own_server, "memory_search", {"query": "oven serviced"})["facts"]
 
     # 9. Find an operation in the palette and run it.
     seen.keys("Control+k")
@@ -164,9 +174,37 @@ def test_ten_tasks_by_keyboard_alone(own_server: Server, open_page: Open) -> Non
         (row.to_contain_text if word == "Connect" else row.not_to_contain_text)("connected")
         assert (settings.exists() and "mnemos" in settings.read_text()) is (word == "Connect")
         seen.keys("g", "o")
+
+    # 11. Import an export.
+    export = own_server.home.parent / "export.jsonl"
+    talk = {"id": "from-a-file", "source": "web", "messages": [{"role": "user", "content": "hello again"}]}
+    export.write_text(json.dumps(talk) + "\n")
+    go(seen, "i", "Connections")
+    press_until(seen, "Tab", "select[aria-label=format]")
+    page.keyboard.type("JSON")
+    press_until(seen, "Tab", "input[type=file]")
+    choose_file(seen, export)
+    expect(page.get_by_role("status").filter(has_text="1 new session")).to_be_visible()
+    assert ask(own_server, "sessions_search", {"query": "hello again"})["hits"]
     assert seen.errors == []
-    actors = {one["operation"] for one in ask(own_server, "log", {"limit": 50})["entries"]}
-    assert {"facts.write", "notebook.change"} <= actors
+    logged = {one["operation"] for one in ask(own_server, "log", {"limit": 100})["entries"]}
+    assert logged >= {
+        *("forget", "facts.write", "undo facts.write", "notebook.change", "undo notebook.change"),
+        *("sessions.delete", "undo sessions.delete", "sessions.import"),
+    }
+
+
+def choose_file(seen: Seen, file: Path) -> None:
+    """Open the chooser of the focused field, which Chromium sometimes refuses to the first key."""
+    for key in ("Enter", "Space", "Enter"):
+        try:
+            with seen.page.expect_file_chooser(timeout=10_000) as chosen:
+                seen.keys(key)
+        except TimeoutError:
+            continue
+        chosen.value.set_files(file)
+        return
+    raise AssertionError("no file can be chosen with the keyboard")
 
 
 def press_until_selected(page: Page, text: str) -> None:
@@ -181,6 +219,13 @@ def press_until_selected(page: Page, text: str) -> None:
     raise AssertionError(text)
 
 
+@pytest.fixture(scope="module")
+def reader(sample: Path) -> str:
+    made = run_program("tokens", "create", "reader", "--json", "--home", str(sample))
+    token: str = json.loads(made)["token"]
+    return token
+
+
 WRITES = {
     *("forget", "correct", "withdraw", "erase", "rename", "delete", "archive", "edit", "undo", "New fact"),
     *("New entry", "Make room", "Repair", "Optimize", "extract", "restore", "connect", "import", "change"),
@@ -188,13 +233,12 @@ WRITES = {
 
 
 def test_token_for_reading_draws_no_control_that_writes(
-    sample: Path, server: Server, browser: Browser
+    server: Server, browser: Browser, reader: str
 ) -> None:
-    token = json.loads(run_program("tokens", "create", "reader", "--json", "--home", str(sample)))["token"]
     context = browser.new_context()
     page = context.new_page()
     page.goto(server.url)
-    page.get_by_label("paste a token").fill(token)
+    page.get_by_label("paste a token").fill(reader)
     page.get_by_role("button", name="Open").click()
     page.wait_for_selector("nav.side")
     assert page.locator("nav.side a", has_text="Connections").count() == 0
@@ -225,6 +269,27 @@ def test_token_for_reading_draws_no_control_that_writes(
     context.close()
 
 
+CHANGES: dict[str, dict[str, Any]] = {
+    "memory_write": {"content": "V[srv.prod]: elsewhere"},
+    "forget": {"ref": "message:1"},
+    "sessions_delete": {"session": "work-000"},
+    "undo": {},
+    "notebook_edit": {"target": "memory", "text": "nothing"},
+    "connect_cursor": {},
+    "import_jsonl": {"path": "export.jsonl"},
+    "sqlite_restore": {},
+    "entries_set": {"user": "ana", "key": "city", "value": "Rome"},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_token_for_reading_changes_nothing(server: Server, reader: str, name: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(server, name, CHANGES[name], reader)
+    assert json.load(refused.value)["error"]["code"] == "not_allowed"
+    refused.value.close()
+
+
 def test_page_goes_on_when_the_server_comes_back(own_server: Server, open_page: Open) -> None:
     seen = open_page(own_server)
     own_server.stop()
@@ -252,10 +317,7 @@ def test_recall_shows_the_text_of_the_model_and_scores_that_add_up(server: Serve
     seen.visit(f"recall?q={question}")
     seen.page.wait_for_selector("#packed")
     answer = ask(server, "recall", {"query": question, "explain": True})
-    assert (
-        seen.page.locator("#packed .stored").evaluate("one => one.textContent.trim()")
-        == answer["packed"].strip()
-    )
+    assert seen.page.locator("#packed").evaluate("one => one.textContent") == answer["packed"]
     expect(seen.page.locator(".given")).to_contain_text(f"{answer['explanation']['tokens']} of 2,400 tokens")
     for hit in answer["hits"]:
         assert abs(sum(part["points"] for part in hit["explained"]["parts"]) - hit["score"]) < 0.01

@@ -16,6 +16,7 @@ from mnemos.operations import forget as of_forget
 from mnemos.operations import found_clients as of_found_clients
 from mnemos.operations import imports as of_imports
 from mnemos.operations import lookup as of_lookup
+from mnemos.operations import memory_sync as of_memory_sync
 from mnemos.operations import namespaces as of_namespaces
 from mnemos.operations import notebook as of_notebook
 from mnemos.operations import overview as of_overview
@@ -61,11 +62,14 @@ class AsyncClient:
         deep: bool = ...,
         project: str | None = ...,
         all_projects: bool = ...,
+        matches_only: bool = ...,
         explain: bool = ...,
         probe: str | None = ...,
         user_id: str | None = ...,
     ) -> of_recall.Recalled: ...
-    async def recalls(self, *, limit: int = ..., before: int | None = ...) -> of_recalls.RecallList: ...
+    async def recalls(
+        self, *, limit: int = ..., before: int | None = ..., since: str | float | None = ...
+    ) -> of_recalls.RecallList: ...
     async def session_search(
         self,
         *,
@@ -117,7 +121,7 @@ class AsyncClient:
         *,
         query: str | None = ...,
         source: str | None = ...,
-        archived: bool = ...,
+        archived: bool | None = ...,
         limit: int = ...,
         offset: int = ...,
         project: str | None = ...,
@@ -126,9 +130,12 @@ class AsyncClient:
         details: bool = ...,
         user_id: str | None = ...,
         parent: str | None = ...,
+        metadata: dict[str, Any] | None = ...,
         sort: Literal["started", "updated"] = ...,
     ) -> of_sessions.SessionList: ...
-    async def sessions_show(self, *, session: str, tail: int | None = ...) -> of_sessions.SessionShown: ...
+    async def sessions_show(
+        self, *, session: str, tail: int | None = ..., since: str | float | None = ...
+    ) -> of_sessions.SessionShown: ...
     async def sessions_messages(
         self,
         *,
@@ -182,29 +189,36 @@ class AsyncClient:
         session: str,
         messages: list[dict[str, Any]] | None = ...,
         from_id: int | None = ...,
+        metadata: dict[str, Any] | None = ...,
         if_revision: int | None = ...,
     ) -> of_session_records.Rewritten: ...
-    async def sessions_end(self, *, session: str, reason: str = ...) -> of_base.Done: ...
-    async def sessions_reopen(self, *, session: str) -> of_base.Done: ...
-    async def sessions_title(self, *, session: str, title: str) -> of_base.Done: ...
+    async def sessions_end(
+        self, *, session: str, if_revision: int | None = ..., reason: str = ...
+    ) -> of_base.Done: ...
+    async def sessions_reopen(self, *, session: str, if_revision: int | None = ...) -> of_base.Done: ...
+    async def sessions_title(
+        self, *, session: str, if_revision: int | None = ..., title: str
+    ) -> of_base.Done: ...
     async def sessions_update(
         self,
         *,
         session: str,
+        if_revision: int | None = ...,
         metadata: dict[str, Any] | None = ...,
         system_prompt: str | None = ...,
         input_tokens: int = ...,
         output_tokens: int = ...,
     ) -> of_base.Done: ...
-    async def sessions_archive(self, *, session: str) -> of_base.Done: ...
-    async def sessions_unarchive(self, *, session: str) -> of_base.Done: ...
+    async def sessions_archive(self, *, session: str, if_revision: int | None = ...) -> of_base.Done: ...
+    async def sessions_unarchive(self, *, session: str, if_revision: int | None = ...) -> of_base.Done: ...
     async def sessions_delete(
-        self, *, session: str | None = ..., sessions: list[str] | None = ...
+        self, *, session: str | None = ..., sessions: list[str] | None = ..., if_revision: int | None = ...
     ) -> of_base.Done: ...
     async def sessions_prune(
         self,
         *,
-        older_than_days: float = ...,
+        older_than_days: float | None = ...,
+        before: str | float | None = ...,
         by: Literal["last_message", "start"] = ...,
         source: str | None = ...,
         dry_run: bool = ...,
@@ -216,6 +230,8 @@ class AsyncClient:
         session: list[str] | None = ...,
         source: str | None = ...,
         project: str | None = ...,
+        since: str | float | None = ...,
+        until: str | float | None = ...,
         format: Literal["jsonl", "markdown"] | None = ...,
     ) -> of_session_files.SessionsExported: ...
     async def sessions_import(
@@ -314,7 +330,10 @@ class AsyncClient:
         status: Literal["all", "hot", "active", "cold", "superseded", "retired", "everything"] = ...,
         type: list[str] | None = ...,
         as_of: str | float | None = ...,
+        since: str | float | None = ...,
+        until: str | float | None = ...,
         said_in: str | None = ...,
+        query: str | None = ...,
         limit: int = ...,
         offset: int = ...,
         session_id: str | None = ...,
@@ -398,7 +417,9 @@ class AsyncClient:
     async def sqlite_delete(self, *, database: str, confirm: str) -> of_base.Done: ...
     async def sqlite_compact(self, *, database: str = ...) -> of_databases.Compacted: ...
     async def sqlite_snapshots(self, *, database: str = ...) -> of_databases.SnapshotList: ...
-    async def sqlite_restore(self, *, database: str = ..., snapshot: str | None = ...) -> of_base.Done: ...
+    async def sqlite_restore(
+        self, *, database: str = ..., snapshot: str | None = ...
+    ) -> of_databases.DatabaseRestored: ...
     async def providers_list(self) -> of_providers.ProvidersListed: ...
     async def providers_status(self) -> of_providers.ProviderShown: ...
     async def providers_setup(self, *, name: str, values: str = ...) -> of_providers.ProviderSetUp: ...
@@ -449,30 +470,60 @@ class AsyncClient:
         undo: bool = ...,
         print: bool = ...,
         diff: bool = ...,
-        config: str | None = ...,
         no_hooks: bool = ...,
+        config: str | None = ...,
         plugin: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_claude_desktop(
         self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
     ) -> of_connect.Connected: ...
     async def connect_cursor(
-        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+        self,
+        *,
+        undo: bool = ...,
+        print: bool = ...,
+        diff: bool = ...,
+        no_hooks: bool = ...,
+        config: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_vscode(
         self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
     ) -> of_connect.Connected: ...
     async def connect_codex(
-        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+        self,
+        *,
+        undo: bool = ...,
+        print: bool = ...,
+        diff: bool = ...,
+        no_hooks: bool = ...,
+        config: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_gemini(
-        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+        self,
+        *,
+        undo: bool = ...,
+        print: bool = ...,
+        diff: bool = ...,
+        no_hooks: bool = ...,
+        config: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_qwen(
-        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+        self,
+        *,
+        undo: bool = ...,
+        print: bool = ...,
+        diff: bool = ...,
+        no_hooks: bool = ...,
+        config: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_opencode(
-        self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., config: str | None = ...
+        self,
+        *,
+        undo: bool = ...,
+        print: bool = ...,
+        diff: bool = ...,
+        no_hooks: bool = ...,
+        config: str | None = ...,
     ) -> of_connect.Connected: ...
     async def connect_hermes(
         self, *, undo: bool = ..., print: bool = ..., diff: bool = ..., hermes_home: str | None = ...
@@ -483,7 +534,17 @@ class AsyncClient:
         kinds: list[
             Literal["claude-code", "codex", "hermes", "chatgpt", "claude"]
             | Literal[
-                "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+                "gemini",
+                "qwen",
+                "opencode",
+                "cursor",
+                "cline",
+                "roo",
+                "continue",
+                "copilot",
+                "goose",
+                "zed",
+                "aider",
             ]
         ]
         | None = ...,
@@ -512,7 +573,17 @@ class AsyncClient:
         since: str | float | None = ...,
         dry_run: bool = ...,
         program: Literal[
-            "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+            "gemini",
+            "qwen",
+            "opencode",
+            "cursor",
+            "cline",
+            "roo",
+            "continue",
+            "copilot",
+            "goose",
+            "zed",
+            "aider",
         ],
     ) -> of_imports.Imported: ...
     async def import_jsonl(
@@ -522,6 +593,10 @@ class AsyncClient:
     async def export(self, *, path: str) -> of_archive.Archived: ...
     async def import_archive(self, *, path: str, allow: bool = ...) -> of_archive.ArchiveImported: ...
     async def verify(self, *, path: str) -> of_archive.ArchiveCompared: ...
+    async def sync_with(
+        self, *, other: str | None = ..., dry_run: bool = ..., serve: bool = ...
+    ) -> of_memory_sync.Synced: ...
+    async def sync_answer(self, *, request: str) -> of_memory_sync.SyncAnswer: ...
     async def memory_backend(
         self,
         *,
@@ -534,7 +609,13 @@ class AsyncClient:
         allow: bool = ...,
     ) -> of_entries.BackendAnswer: ...
     async def entries_list(
-        self, *, user: str = ..., values: bool = ..., limit: int | None = ..., offset: int = ...
+        self,
+        *,
+        user: str = ...,
+        values: bool = ...,
+        limit: int | None = ...,
+        offset: int = ...,
+        namespace: list[str] | None = ...,
     ) -> of_entries.KeyList: ...
     async def entries_users(self, *, limit: int = ...) -> of_entries.EntryUsers: ...
     async def entries_get(self, *, key: str, user: str = ...) -> of_entries.EntryShown: ...
@@ -550,7 +631,9 @@ class AsyncClient:
     async def entries_query(
         self, *, query: str, user: str = ..., limit: int = ...
     ) -> of_entries.EntriesFound: ...
-    async def entries_delete(self, *, key: str, user: str = ...) -> of_base.Done: ...
+    async def entries_delete(
+        self, *, key: str, user: str = ..., namespace: list[str] | None = ...
+    ) -> of_base.Done: ...
     async def entries_find(
         self,
         *,
@@ -559,15 +642,22 @@ class AsyncClient:
         filter: dict[str, Any] | None = ...,
         limit: int = ...,
         offset: int = ...,
+        key: str | None = ...,
+        exact: bool = ...,
     ) -> of_namespaces.FoundEntries: ...
     async def entries_put(
         self,
         *,
         key: str,
         namespace: list[str],
-        value: dict[str, Any],
+        value: dict[str, Any] | list[Any] | str | int | float | bool | None,
         fields: list[str] | None = ...,
         expires_at: float | None = ...,
+        metadata: dict[str, Any] | None = ...,
+        allow: bool = ...,
+    ) -> of_base.Done: ...
+    async def entries_expire(
+        self, *, key: str, namespace: list[str], expires_at: float | None = ...
     ) -> of_base.Done: ...
     async def entries_namespaces(
         self,
@@ -583,7 +673,7 @@ class AsyncClient:
     async def overview(self, *, since: str | float | None = ...) -> of_overview.Overview: ...
     async def spaces_list(self) -> of_overview.SpaceList: ...
     async def stats(self) -> of_upkeep.Stats: ...
-    async def optimize(self, *, seconds: float | None = ...) -> of_base.Done: ...
+    async def optimize(self, *, seconds: float | None = ..., deep: bool = ...) -> of_base.Done: ...
     async def doctor(self, *, repair: bool = ...) -> of_upkeep.Examined: ...
     async def backup(self, *, path: str) -> of_archive.BackedUp: ...
     async def restore(self, *, path: str) -> of_archive.Restored: ...

@@ -93,5 +93,5 @@ class ChangeStream:
         if self._closing.is_set():
             return
         if self._cursor is None or self._losses > _TRIES:
-            raise Unavailable(f"The changes of {self._wire.address} can't be followed: {exc}") from exc
+            raise Unavailable(f"Can't follow the changes of {self._wire.address}: {exc}") from exc
         self._closing.wait(min(2.0**self._losses / 8, _LONGEST_WAIT))

@@ -15,6 +15,8 @@ from mnemos.errors import Disabled, InvalidInput, MnemosError, NotAllowed, ReadO
 from mnemos.facts.fact_inputs import make_own_session
 from mnemos.memory.access_tokens import read_owner_token
 from mnemos.memory.memory import SHOWN, Memory, ToolFormat
+from mnemos.memory.optimize import Relieved, Step
+from mnemos.notebook.notes import Book
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation
@@ -22,6 +24,7 @@ from mnemos.recall.answer import Recall, RecallHit
 from mnemos.setting_values import check_depth
 from mnemos.settings import find_token, home_folder
 from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Check
 
 _ELSEWHERE = (
     "settings", "database", "storage", "home", "folder", "clock", "templates_folder", "shelf", "recaller",
@@ -47,11 +50,20 @@ def _read_recall(answer: Answer) -> Recall:
     )
 
 
+def _read_relieved(found: Answer) -> Relieved:
+    steps = [
+        Step(Book(one["target"]), one["action"], one["entry"], tuple(one["facts"]), one["shorter"])
+        for one in found["steps"]
+    ]
+    return Relieved(found["before"], found["after"], steps, found["unread"])
+
+
 _FORGOTTEN = (
     "ref", "forgotten", "permanent", "withdrawn", "candidates", "entry", "erased", "kept", "pending",
     "copies", "tables", "unsearched", "dates",
 )  # fmt: skip
 _VIA = {
+    "doctor": Via("doctor", answer=lambda found: iter(msgspec.convert(found["checks"], list[Check]))),
     "log": Via(
         "log",
         fixed={"full": True},
@@ -63,21 +75,20 @@ _VIA = {
         answer=_read_recall,
         convert={"kinds": as_list, "depth": lambda depth: check_depth("depth", depth) == "deep"},
     ),
+    "optimize_notebook": Via("memory_optimize", {"threshold": "threshold_pct"}, answer=_read_relieved),
     "undo": Via("undo", {"entry_id": "entry"}, answer=lambda found: found["done"]),
     "undo_notes": Via("notebook_undo", answer=lambda found: found["done"]),
 }
 _ADVICE = {
     "tables_block": 'Use memory.call("sqlite_schema").',
-    "optimize_notebook": 'Use memory.call("memory_optimize", …).',
     "evaluate": 'Use memory.call("evaluate").',
-    "doctor": 'Use memory.call("doctor").',
     "backup": 'Use memory.call("backup", {"path": …}) with the owner\'s token: the file is the server\'s.',
     "restore": 'Use memory.call("restore", {"path": …}) with the owner\'s token: the file is the server\'s.',
     "export": 'Use memory.call("export", {"path": …}) with the owner\'s token: the file is the server\'s.',
 }
 
 
-class _Remote(RemotePart):
+class RemoteMemory(RemotePart):
     """A memory on a server."""
 
     session_id: str
@@ -86,7 +97,7 @@ class _Remote(RemotePart):
         super().__init__(self)
         self.wire = wire
         self._read_only = read_only
-        # As a local memory is a session of its own, where the host names none.
+        # As a local memory is its own session, where the host names none.
         self.session_id = make_own_session()
 
     # --- operations -----------------------------------------------------------------------------
@@ -107,8 +118,9 @@ class _Remote(RemotePart):
             given["user_id"] = user_id
         try:
             return self._run(name, given, operation)
-        except Disabled:
-            if not operation.writes():
+        except Disabled as exc:
+            # The other thing that can be switched off is the backend, which a local memory reports, too.
+            if "MNEMOS_DISABLED" not in str(exc):
                 raise
             return registry.answer_disabled()
 
@@ -139,7 +151,7 @@ class _Remote(RemotePart):
         """Describe the operations of a set as tools for a model; see ``Memory.tools``."""
         return registry.tools(format, tools)
 
-    # --- verbs that have a result of their own ----------------------------------------------------
+    # --- verbs that have their own result ----------------------------------------------------
 
     def forget(self, ref: str, *, user_id: str | None = None) -> dict[str, Any]:
         """Withdraw or erase; see ``Memory.forget``."""
@@ -182,10 +194,7 @@ class _Remote(RemotePart):
 
     @cached_property
     def entries(self) -> Any:
-        """The entries of the server's database, if its backend keeps them there."""
-        name = self.backend.backend_name
-        if not name.startswith("local"):
-            raise Refused(f"Entries of this server are in the backend {name!r}. Use memory.backend.")
+        """The entries in the server's database, whatever its backend is."""
         return _parts().ENTRIES(self)
 
     @cached_property
@@ -212,7 +221,7 @@ class _Remote(RemotePart):
 
     def __getattr__(self, name: str) -> Any:
         if name in _ELSEWHERE:
-            raise Refused(f"memory.{name} is on the server. Open the home of this memory to use it.")
+            raise Refused(f"memory.{name} is not available over HTTP. Open the home on the server to use it.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
@@ -231,12 +240,12 @@ def _parts() -> Any:
     return remote_parts
 
 
-RemoteMemory = make_part("", Memory, _Remote, _VIA, _ADVICE)
+_Remote = make_part("", Memory, RemoteMemory, _VIA, _ADVICE)
 
 
 def connect(url: str, token: str | None, *, read_only: bool = False) -> Any:
     """Return the memory of a server, which is not asked yet."""
-    return RemoteMemory(Wire(*find_server(url, token)), read_only=read_only)
+    return _Remote(Wire(*find_server(url, token)), read_only=read_only)
 
 
 def find_server(url: str, token: str | None) -> tuple[Address, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -20,14 +21,15 @@ from mnemos.client.remote_part import (
     name_exactly,
     without_none,
 )
-from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry
+from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, check_value
 from mnemos.entries.entry_store import Entries
 from mnemos.errors import Refused
 from mnemos.facts.fact import Conflict, Fact, FactList, Gauge, Outcome, Scope, Stored, Written
 from mnemos.facts.facts import Facts
 from mnemos.inputs import Moment, moment
 from mnemos.notebook.notebook import Notebook
-from mnemos.notebook.notes import Book, Use, parse_book
+from mnemos.notebook.notes import Book, Use, Version, parse_book, parse_entries
+from mnemos.templates.session_survey import Experiment, Measure, Suggestion, Suggestions
 from mnemos.templates.template import SessionTemplate
 from mnemos.templates.template_store import Templates
 from mnemos.workspace import answers
@@ -107,6 +109,7 @@ REMEMBER = Via(
 _FACTS = {
     "conflicts": Via("facts_conflicts", answer=lambda found: list(map(_read_conflict, found["conflicts"]))),
     "count": Via("facts_list", fixed={"limit": 1}, answer=itemgetter("total")),
+    "forget": Via("memory_forget", {"fact_id": "id"}, answer=itemgetter("forgotten")),
     "get": Via("explain", {"fact_id": "ref"}, answer=lambda found: _read_fact(found["fact"])),
     "history": Via("memory_history", fixed={"limit": _MOST_HISTORY}, answer=_read_history),
     "purge": Via("memory_purge", answer=itemgetter("would_purge")),
@@ -117,7 +120,6 @@ _FACTS = {
     "write": Via("memory_write", answer=read_written),
 }
 _FACT_ADVICE = {
-    "forget": 'Use memory.forget("fact:ID"), or memory.call("memory_forget", …) for a target.',
     "status": 'Use memory.call("memory_status"), whose block also has the use of the notebook.',
     "tick": 'Use memory.call("memory_tick", …).',
     "withdraw": 'Use memory.forget("f3").',
@@ -163,11 +165,17 @@ def _read_use(found: Mapping[str, Any]) -> Use:
     return Use(Book(found["target"]), found["used"], found["limit"], found["entries"])
 
 
+def _read_version(found: Mapping[str, Any]) -> Version:
+    entries = tuple(parse_entries(found["text"]))
+    return Version(found["version"], entries, found["at"], found["actor"], found["entry"])
+
+
 _NOTES = {
     "add": Via("notebook_add", answer=_read_use),
     "change": Via("memory", answer=_read_use),
     "remove": Via("memory", fixed={"action": "remove"}, answer=_read_use),
     "replace": Via("memory", fixed={"action": "replace"}, answer=_read_use),
+    "versions": Via("notebook_versions", answer=lambda found: list(map(_read_version, found["versions"]))),
     "write": Via("notebook_edit", answer=_read_use),
 }
 _NOTE_ADVICE = {
@@ -238,6 +246,79 @@ _ENTRIES = {
 }
 
 
+def _read_placed(found: Mapping[str, Any]) -> MemoryEntry:
+    labels = tuple(found["namespace"])
+    return MemoryEntry(
+        found["key"],
+        found["value"],
+        labels[0],
+        found["created_at"],
+        found["updated_at"],
+        found["metadata"],
+        found["match"],
+        labels,
+        found["expires_at"],
+        found["score"],
+        int(found["ref"].partition(":")[2]),
+    )
+
+
+def _read_all_placed(found: Answer) -> list[MemoryEntry]:
+    return list(map(_read_placed, found["entries"]))
+
+
+def _place(user: str, *, labels: str = "namespace", **more: Any) -> dict[str, Any]:
+    """Name the namespace of an operation by the parameter that has it."""
+    return {"fields": {user: labels, **more}, "convert": {user: as_list}}
+
+
+_OWN_ENTRIES = {
+    "delete": Via("entries_delete", **_place("user_id"), answer=lambda _: True, absent=False),
+    "find": Via("entries_find", **_place("prefix"), answer=_read_all_placed),
+    "list_keys": Via("entries_list", **_place("user_id"), answer=itemgetter("keys")),
+    "namespaces": Via(
+        "entries_namespaces",
+        answer=lambda found: list(map(tuple, found["namespaces"])),
+        convert={"prefix": as_list, "suffix": as_list},
+    ),
+    "put": Via("entries_put", **_place("namespace")),
+    "query": Via(
+        "entries_find",
+        fixed={"exact": True},
+        **_place("user_id", query_text="query"),
+        answer=_read_all_placed,
+    ),
+    "retrieve": Via(
+        "entries_find", **_place("user_id"), answer=lambda found: next(iter(_read_all_placed(found)), None)
+    ),
+    "set_expiry": Via("entries_expire", **_place("namespace"), answer=lambda _: True, absent=False),
+    "store": Via(
+        "entries_put",
+        {"user_id": "namespace"},
+        answer=lambda _: True,
+        convert={"user_id": as_list, "value": lambda value: check_value(value, sys.maxsize)},
+    ),
+    "users": Via("entries_users", answer=lambda found: [one["user"] for one in found["users"]]),
+}
+
+
+class RemoteEntries(RemotePart):
+    """The entries in the database of a memory on a server."""
+
+    backend_name = "local (SQLite)"
+    is_cloud = False
+
+    @property
+    def location(self) -> str:
+        return str(self._memory.ask("overview", {})["location"])
+
+    def is_available(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Do nothing: the memory closes its connections."""
+
+
 class RemoteBackend(RemotePart):
     """The entries in the backend that the server chose."""
 
@@ -259,15 +340,27 @@ class RemoteBackend(RemotePart):
 
 # --- templates --------------------------------------------------------------------------------
 
+
+def _read_suggestions(found: Answer) -> Suggestions:
+    suggestions = msgspec.convert(found["suggestions"], tuple[Suggestion, ...])
+    return Suggestions(suggestions, found["looked_at"], found["complete"])
+
+
+def _read_experiment(found: Answer) -> Experiment:
+    """Return a comparison, in which numbers are rounded."""
+    counts = found["with_template"], found["without_template"], found["looked_at"], found["complete"]
+    return Experiment(*counts, msgspec.convert(found["measures"], tuple[Measure, ...]))
+
+
 _TEMPLATES = {
     "delete_template": Via("templates_delete", answer=lambda _: True, absent=False),
+    "experiment": Via("templates_experiment", {"task_type": "type"}, answer=_read_experiment),
+    "suggest": Via("templates_suggest", {"task_type": "type"}, answer=_read_suggestions),
     "get_template_stats": Via(
         "templates_stats", answer=lambda found: {name: found[name] for name in found if name != "text"}
     ),
 }
 _TEMPLATE_ADVICE = {
-    "suggest": 'Use memory.call("templates_suggest", …).',
-    "experiment": 'Use memory.call("templates_experiment", …).',
     "save": "Use memory.templates.create_template.",
 }
 
@@ -309,15 +402,15 @@ _WORKSPACE = {
     ),
     "delete": Via("sqlite_delete"),
     "rename": Via("sqlite_rename"),
+    "restore": Via("sqlite_restore", answer=itemgetter("snapshot")),
+    "schema": Via("sqlite_schema", answer=lambda found: answers.Card(found["card"], found["tables"])),
     "snapshots": Via(
         "sqlite_snapshots", answer=lambda found: msgspec.convert(found["snapshots"], list[answers.Snapshot])
     ),
 }
 _WORKSPACE_ADVICE = {
-    "schema": 'Use memory.call("sqlite_schema", …).',
     "tables": 'Use memory.call("sqlite_schema", …).',
     "functions": 'Use memory.call("sqlite_schema", {"functions": True}).',
-    "restore": 'Use memory.call("sqlite_restore", …).',
     "usage": 'memory.call("stats") has the usage.',
     "import_file": 'Use memory.call("sqlite_import", …) with the owner\'s token.',
     "export": 'Use memory.call("sqlite_export", …) with the owner\'s token.',
@@ -361,6 +454,6 @@ class RemoteWorkspace(RemotePart):
 FACTS = make_part("facts", Facts, RemoteFacts, _FACTS, _FACT_ADVICE)
 NOTEBOOK = make_part("notebook", Notebook, RemoteNotebook, _NOTES, _NOTE_ADVICE)
 BACKEND = make_part("backend", MemoryBackend, RemoteBackend, _ENTRIES, {})
-ENTRIES = make_part("entries", Entries, RemoteBackend, _ENTRIES, {})
+ENTRIES = make_part("entries", Entries, RemoteEntries, _OWN_ENTRIES, {})
 TEMPLATES = make_part("templates", Templates, RemoteTemplates, _TEMPLATES, _TEMPLATE_ADVICE)
 WORKSPACE = make_part("workspace", Workspace, RemoteWorkspace, _WORKSPACE, _WORKSPACE_ADVICE)

@@ -16,11 +16,11 @@ from mnemos.client.remote_part import (
     without_none,
 )
 from mnemos.errors import Disabled, InvalidInput, NotFound
-from mnemos.inputs import make_plain, whole
+from mnemos.inputs import Moment, make_plain, whole
 from mnemos.sessions.chat_format import Conversation, Format, build_conversation
 from mnemos.sessions.message_search import MessageHits, SessionList
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, dump_json
-from mnemos.sessions.session_types import ExportedSession, Message, MessageHit, Session
+from mnemos.sessions.session_types import ExportedSession, Message, MessageHit, MessagePage, Outline, Session
 from mnemos.sessions.sessions import Sessions
 from mnemos.sessions.transcript import write_lines
 from mnemos.storage.base import MessageRow
@@ -29,6 +29,7 @@ _SESSION = {"session_id": "=session"}
 _SESSION_KEYS = tuple(Session.__annotations__)
 _HIT_KEYS = tuple(MessageHit.__annotations__)
 _STATS = ("sessions", "messages", "by_source", "file_bytes", "log_bytes", "free_bytes", "tables", "pending")
+_PAGE, _OUTLINE = tuple(MessagePage.__annotations__), tuple(Outline.__annotations__)
 _NEW = {"parent_session_id": "=parent_session_id"}
 
 
@@ -75,6 +76,13 @@ _SEARCH = Via(
 )
 
 _VIA = {
+    "children": Via(
+        "sessions_list",
+        {"session_id": "=parent"},
+        {"details": True, "archived": None, "limit": 1000},
+        lambda answer: list(reversed(_read_sessions(answer))),
+        absent=[],
+    ),
     "create_session": Via("sessions_create", _NEW, answer=lambda answer: answer["session_id"]),
     "ensure_session": Via("sessions_create", _NEW, {"ensure": True}, lambda answer: answer["session_id"]),
     "archive": Via("sessions_archive", _SESSION),
@@ -89,6 +97,8 @@ _VIA = {
     ),
     "get_lineage": Via("sessions_lineage", _SESSION, answer=lambda answer: answer["sessions"]),
     "get_tip": Via("sessions_lineage", _SESSION, answer=lambda answer: answer["sessions"][-1]),
+    "get_outline": Via("sessions_outline", _SESSION, answer=lambda answer: _pick(_OUTLINE, answer)),
+    "get_page": Via("sessions_messages", _SESSION, answer=lambda answer: _pick(_PAGE, answer)),
     "get_messages": Via(
         "sessions_show", _SESSION | {"last": "tail"}, answer=lambda answer: answer["messages"]
     ),
@@ -123,9 +133,6 @@ _ADVICE = {
     "import_jsonl": 'Use memory.call("sessions_import", {"text": …}) with the owner\'s token.',
     "shorten_ids": 'memory.call("sessions_list") has a short_id for each session.',
     "resolve_projects": 'memory.call("sessions_list") names the project of each session.',
-    "children": 'Use memory.call("sessions_list", …) or memory.sessions.get_lineage.',
-    "get_page": 'Use memory.call("sessions_messages", …).',
-    "outline": 'Use memory.call("sessions_outline", …).',
 }
 
 
@@ -175,9 +182,16 @@ class RemoteSessions(RemotePart):
         (found,) = self._memory.read_lines("sessions_export", given)
         return cast(ExportedSession, found)
 
-    def export_all(self, source: str | None = None, project: str | None = None) -> Iterator[ExportedSession]:
+    def export_all(
+        self,
+        source: str | None = None,
+        project: str | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> Iterator[ExportedSession]:
         """Yield every session with its messages, as the server sends them."""
-        given = without_none({"source": source, "project": project})
+        given = without_none({"source": source, "project": project, "since": since, "until": until})
         return cast(Iterator[ExportedSession], self._memory.read_lines("sessions_export", given))
 
     def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:

@@ -29,7 +29,7 @@ from mnemos.errors import (
 
 SECONDS: Final = 60.0
 """For an answer; twice what the server gives an operation."""
-# The server closes a connection that was idle for 5 seconds, which could lose a write.
+# The server closes a connection after a minute, a proxy often sooner; a write that crosses that is lost.
 _IDLE_SECONDS: Final = 2.0
 _WAITS: Final = 10
 _PORTS: Final = {"http": 80, "https": 443}
@@ -76,7 +76,7 @@ class Wire:
 
     def __init__(self, address: Address, token: str) -> None:
         if not token.isascii() or not token.isprintable() or " " in token:
-            raise InvalidInput("The token has characters that no token has.")
+            raise InvalidInput("The token contains characters that are not allowed.")
         self.address = address
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._idle: list[tuple[http.client.HTTPConnection, float]] = []
@@ -113,7 +113,7 @@ class Wire:
     def begin(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request over a connection of its own; return both while the answer still arrives.
+        """Send a request over its own connection; return both while the answer still arrives.
 
         The caller closes the connection.
         """

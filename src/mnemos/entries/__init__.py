@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.entries.backend import MemoryBackend, MemoryEntry, NullBackend
+    from mnemos.entries.backend import MemoryBackend, MemoryEntry, NewEntry, NullBackend
     from mnemos.entries.evaluation import BackendEvaluation, evaluate_backend
     from mnemos.entries.honcho import HonchoBackend
 
@@ -19,6 +19,7 @@ _HOMES = {
     "HonchoBackend": "mnemos.entries.honcho",
     "MemoryBackend": "mnemos.entries.backend",
     "MemoryEntry": "mnemos.entries.backend",
+    "NewEntry": "mnemos.entries.backend",
     "NullBackend": "mnemos.entries.backend",
     "evaluate_backend": "mnemos.entries.evaluation",
 }
@@ -28,6 +29,7 @@ __all__ = [
     "HonchoBackend",
     "MemoryBackend",
     "MemoryEntry",
+    "NewEntry",
     "NullBackend",
     "evaluate_backend",
 ]

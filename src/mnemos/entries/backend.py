@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,12 +42,25 @@ class MemoryEntry:
     """Match with the question, from 0 to 1, to compare entries of one answer."""
     number: int = field(default=0, compare=False)
     """The number in ``entry:NUMBER``; 0 if there is none."""
+    revision: str = field(default="", compare=False)
+    """Another one after each change, for ``if_revisions``; empty in a backend that has none."""
 
     def __post_init__(self) -> None:
         created = self.created_at or time.time()
         object.__setattr__(self, "created_at", created)
         object.__setattr__(self, "updated_at", self.updated_at or created)
         object.__setattr__(self, "namespace", self.namespace or (self.user_id,))
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """An entry to set, with the arguments of ``Entries.put``."""
+
+    key: str
+    value: Any
+    metadata: Mapping[str, Any] | None = None
+    fields: Sequence[str] | None = None
+    expires_at: float | None = None
 
 
 class MemoryBackend(ABC):

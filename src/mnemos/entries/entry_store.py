@@ -16,6 +16,7 @@ from mnemos.entries.backend import (
     WORDS,
     MemoryBackend,
     MemoryEntry,
+    NewEntry,
     check_key,
     check_limit,
     check_query,
@@ -32,12 +33,13 @@ from mnemos.entries.entry_namespaces import (
     literal_prefix,
     select_namespaces,
 )
-from mnemos.errors import NotFound, ReadOnly, Unavailable
+from mnemos.errors import Conflict, NotFound, ReadOnly, Unavailable
 from mnemos.inputs import in_range, moment, whole
 from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage, Writes
-from mnemos.storage.entries import EntryFilters, EntryRow, Likeness, Settled, split_labels
+from mnemos.storage.entries import KIND, EntryFilters, EntryRow, Likeness, Settled, split_labels
+from mnemos.storage.tombstones import Tombstone, make_key
 from mnemos.text.secrets import redact, refuse_secret
 
 if TYPE_CHECKING:
@@ -146,25 +148,40 @@ class Entries(MemoryBackend):
         From ``expires_at`` on there is no such entry. An entry that reads like an order to a model raises
         Refused, unless a person passes ``allow``.
         """
+        self.write(namespace, [NewEntry(key, value, metadata, fields, expires_at)], allow=allow)
+
+    def write(
+        self,
+        namespace: Namespace,
+        put: Sequence[NewEntry] = (),
+        *,
+        delete: Sequence[str] = (),
+        if_revisions: Mapping[str, str | None] | None = None,
+        allow: bool = False,
+    ) -> None:
+        """Delete and set entries of a namespace, as ``delete`` and ``put`` do, in one transaction.
+
+        ``if_revisions`` names, by key, the revisions of entries that were read before; None for no entry. If
+        another one is there now, Conflict is raised and nothing changes.
+        """
         self._settings.check_enabled()
-        user, key = check_namespace(namespace), check_key(key)
-        most = self._settings.max_message_bytes
-        text, encoded = encode_value(key, value, most, self._redact)
-        searched = encode_fields(fields)
-        expiry = None if expires_at is None else moment("expires_at", expires_at)
+        user, now = check_namespace(namespace), self._clock()
         refuse_secret("namespace", " ".join(split_labels(user)), self._redact)
-        refuse_secret("key of an entry", key, self._redact)
-        now, actor = self._clock(), self._settings.actor
-        admit(self._storage, "entry", [key, text], allow=allow, at=now, actor=actor)
-        about = encode_metadata(metadata)
-        clean = None if about is None else self._redact(about)
+        new = [self._encode(one) for one in put]
+        gone = [check_key(key) for key in delete]
+        texts = [text for one in new for text in (one["key"], one["value"])]
+        admit(self._storage, "entry", texts, allow=allow, at=now, actor=self._settings.current_actor)
 
         def work(tx: Writes) -> None:
             self._erase_expired(tx, now)
-            row = tx.entries.put(
-                user, key, text, clean, now, encoded=encoded, fields=searched, expires_at=expiry
-            )
-            self._record_author(tx, row.id)
+            for key, revision in (if_revisions or {}).items():
+                row = tx.entries.get(user, check_key(key))
+                if (None if row is None or _is_expired(row, now) else _revision(row)) != revision:
+                    raise Conflict(f"The entry {key!r} was changed by another writer. Read it again.")
+            for key in gone:
+                self._erase(tx, user, key)
+            for one in new:
+                self._record_author(tx, tx.entries.put(user, at=now, **one).id)
 
         self._storage.write(work)
 
@@ -266,7 +283,7 @@ class Entries(MemoryBackend):
 
         def work(tx: Writes) -> bool:
             owner = tx.entries.owner(number)
-            return owner is not None and self._erase(tx, *owner)
+            return owner is not None and self._erase(tx, *owner, forgotten=True)
 
         if not self._storage.write(work):
             raise NotFound(f"There is no entry {ref!r} in this space. `mnemos recall` shows their numbers.")
@@ -354,31 +371,65 @@ class Entries(MemoryBackend):
 
     def _erase_expired(self, tx: Writes, now: float) -> None:
         for _, user, key in tx.entries.find_expired(now, _STEP):
-            self._erase(tx, user, key)
+            # It expires on every machine: there is nothing to tell the others.
+            self._erase(tx, user, key, recorded=False)
 
     def _record_author(self, tx: Writes, number: int) -> None:
         """Record who set an entry, unless the log says so already: entries may change often."""
-        ref, actor = f"entry:{number}", self._settings.actor
+        ref, actor = f"entry:{number}", self._settings.current_actor
         last = tx.audit.newest_on(ref)
         if last is None or last.actor != actor:
             tx.audit.record(at=self._clock(), actor=actor, operation=SET, ref=ref)
 
-    def _erase(self, tx: Writes, user: str, key: str) -> bool:
+    def _erase(
+        self, tx: Writes, user: str, key: str, *, forgotten: bool = False, recorded: bool = True
+    ) -> bool:
         """Delete an entry and record only that there was one."""
+        row = tx.entries.get(user, key)
         number = tx.entries.delete(user, key)
-        if number is None:
+        if row is None or number is None:
             return False
+        if recorded:
+            tx.tombstones.put([Tombstone(KIND, removal_key(row), self._clock(), forgotten)])
         tx.audit.record(
-            at=self._clock(), actor=self._settings.actor, operation="entries.delete", ref=f"entry:{number}"
+            at=self._clock(),
+            actor=self._settings.current_actor,
+            operation="entries.delete",
+            ref=f"entry:{number}",
         )
         return True
+
+    def _encode(self, new: NewEntry) -> dict[str, Any]:
+        """Return an entry as the storage takes it, without secrets."""
+        key = check_key(new.key)
+        refuse_secret("key of an entry", key, self._redact)
+        text, encoded = encode_value(key, new.value, self._settings.max_message_bytes, self._redact)
+        about = encode_metadata(new.metadata)
+        return {
+            "key": key,
+            "value": text,
+            "metadata": None if about is None else self._redact(about),
+            "encoded": encoded,
+            "fields": encode_fields(new.fields),
+            "expires_at": None if new.expires_at is None else moment("expires_at", new.expires_at),
+        }
 
     def _redact(self, text: str) -> str:
         return redact(text) if self._settings.redact else text
 
 
+def removal_key(row: EntryRow) -> str:
+    """Return the key under which a removal is recorded: it says nothing of the value."""
+    return make_key(row.user, row.key, row.created_at)
+
+
 def _is_expired(row: EntryRow, now: float) -> bool:
     return row.expires_at is not None and row.expires_at <= now
+
+
+def _revision(row: EntryRow) -> str:
+    # Ids are never used twice, so an entry that was deleted and set again has another one.
+    return f"{row.id}.{row.version}"
 
 
 def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]:
@@ -440,4 +491,5 @@ def _make_entry(row: EntryRow, match: str = "", score: float | None = None) -> M
         row.expires_at,
         score,
         row.id,
+        _revision(row),
     )

@@ -1,6 +1,6 @@
 """The Honcho backend: entries on a Honcho server, through the SDK of its v3 API.
 
-An entry is a session of its own whose metadata holds the exact entry. Of all objects Honcho has, only a
+An entry is its own session whose metadata holds the exact entry. Of all objects Honcho has, only a
 session can be created in one request, found by its metadata, and deleted with everything concluded from it.
 A new value is a new session, and the previous one is deleted once the new one exists: no failure loses both,
 and the newest of several counts. For Honcho's dialectic the entry is also sent as a conclusion on the user.

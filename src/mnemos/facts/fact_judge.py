@@ -23,6 +23,9 @@ _MOST_SIGNS: Final = 1
 # More replacements by one statement would be a mistake.
 _MOST_REPLACED: Final = 3
 _MOST_DOUBTS: Final = 3
+# The chance from which a statement may replace more than the likeliest fact. A home of hundreds of facts has
+# several with a word in common with any statement; marking them all would make the mark meaningless.
+_FURTHER_FROM: Final = 0.3
 _JUDGED: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 
 
@@ -41,7 +44,7 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
     """Compare a statement with the live facts most like it."""
     if statement.mark not in _JUDGED:
         return Rivals()
-    candidates = [row for row in _find_candidates(tx, statement, user_id) if row.mark in _JUDGED]
+    candidates = [row for row in find_candidates(tx, statement, user_id) if row.mark in _JUDGED]
     own = [row for row in candidates if (row.scope_id, row.user_id) == (scope_id, user_id)]
     same = next((row for row in own if is_same_content(row.content, statement.content)), None)
     if same is not None:
@@ -53,11 +56,24 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
     found.sort(key=lambda one: -one[1].chance)
     # A fact of another scope or of everybody is never replaced silently.
     replaced = [row for row, one in found if one.verdict is Verdict.REPLACES and row in own][:_MOST_REPLACED]
-    doubtful = [row for row, one in found if one.verdict is not Verdict.DIFFERENT and row not in replaced]
-    return Rivals(None, tuple(replaced), tuple(doubtful[:_MOST_DOUBTS]))
+    doubts = [one for one in found if one[1].verdict is not Verdict.DIFFERENT and one[0] not in replaced]
+    likely = doubts[:1] + [one for one in doubts[1:_MOST_DOUBTS] if one[1].chance >= _FURTHER_FROM]
+    return Rivals(None, tuple(replaced), tuple(row for row, _ in likely))
 
 
-def _find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> Iterator[FactRow]:
+def judge_pair(older: FactRow, newer: FactRow) -> Verdict:
+    """Judge if a fact replaces an older one, whatever was stored first."""
+    claim = analyse(newer.content)
+    if not {older.mark, newer.mark} <= _JUDGED or not are_comparable(analyse(older.content), claim):
+        return Verdict.DIFFERENT
+    found = judge(older.content, claim).verdict
+    is_own = (older.scope_id, older.user_id) == (newer.scope_id, newer.user_id)
+    # A fact of another scope or of everybody is never replaced silently.
+    return found if is_own or found is not Verdict.REPLACES else Verdict.MAY_REPLACE
+
+
+def find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> Iterator[FactRow]:
+    """Yield the live facts most like a statement, which may be about the same."""
     # A shared statement meets shared facts alone: no user has the empty name.
     user = user_id or ""
     rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET, user)}

@@ -38,9 +38,9 @@ def withdraw_facts(
     for number in numbers:
         row = rows.get(number)
         if row is None or (user is not None and row.user_id not in (None, user)):
-            raise NotFound(f"There is no fact {ref_of(number)!r}. Nothing was withdrawn.")
+            raise NotFound(f"There is no fact {ref_of(number)!r}. Nothing was changed.")
         if row.state != "live":
-            raise Refused(f"{ref_of(number)} is already {row.state}. Nothing was withdrawn.")
+            raise Refused(f"{ref_of(number)} was already {row.state}. Nothing was changed.")
         fact = NewFact(
             mark=Mark.OBSOLETE,
             target=row.target,
@@ -64,11 +64,11 @@ def withdraw_facts(
     return [rows[number] for number in numbers], fact_undo.describe_changes(stored, ())
 
 
-def purge_ended(storage: Storage, scope_id: int | None, before: float | None, log: Log) -> int:
+def purge_ended(storage: Storage, scope_id: int | None, before: float | None, log: Log, now: float) -> int:
     """Delete ended facts in short transactions. Returns their number."""
     removed = 0
     while some := storage.read(lambda tx: tx.facts.list_ended(scope_id, before, _AT_ONCE)):
-        storage.write(lambda tx: remove_facts(tx, some))
+        storage.write(lambda tx: remove_facts(tx, some, now))
         removed += len(some)
     if removed:
         storage.write(lambda tx: log(tx, fact_undo.PURGE, "", f"{removed} ended facts"))
@@ -94,11 +94,11 @@ def find_taken(
     return alone, further
 
 
-def erase_facts(storage: Storage, numbers: Sequence[int], log: Log) -> None:
+def erase_facts(storage: Storage, numbers: Sequence[int], log: Log, now: float) -> None:
     """Erase facts from rows, index and log, in short transactions."""
 
     def erase(tx: Writes, some: Sequence[int]) -> None:
-        remove_facts(tx, some)
+        remove_facts(tx, some, now, forgotten=True)
         for number in some:
             ref = f"fact:{ref_of(number)}"
             tx.audit.scrub(ref)

@@ -23,11 +23,12 @@ from mnemos.facts.fact_judge import Rivals, find_rivals
 from mnemos.facts.hot_set import Budget, Relief
 from mnemos.facts.keywords import find_counterparts, name_kinds
 from mnemos.facts.scopes import note_write, open_scope
-from mnemos.language.notation import MAX_LINES, MEANING, Mark, Statement, format_line
+from mnemos.language.notation import MAX_LINES, MEANING, Mark, Statement, format_line, key_of
 from mnemos.language.statements import number_targets
 from mnemos.language.updates.claim import NOTE, is_own_target, name_questions, sign_attributes
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink, FactRow, NewFact, ScopeRow
+from mnemos.storage.tombstones import Tombstone, make_key
 
 # Earlier versions of a fact that recall still finds, after everything live. All are in the history.
 VERSIONS_IN_RECALL: Final = 3
@@ -188,7 +189,7 @@ class FactWriter:
                 raise NotFound(f"There is no fact {ref_of(number)!r}. Nothing was stored.")
             if row.state != "live":
                 by = f" by {ref_of(row.superseded_by)}" if row.superseded_by is not None else ""
-                raise Refused(f"{ref_of(number)} is {row.state}{by} already. Nothing was stored.")
+                raise Refused(f"{ref_of(number)} is already {row.state}{by}. Nothing was stored.")
         return list(rows.values())
 
     def _link(self, number: int, doubtful: Sequence[FactRow]) -> None:
@@ -345,8 +346,18 @@ def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
     return [FactLink(other, mine, CONTRADICTS) for other in against]
 
 
-def remove_facts(tx: Writes, numbers: Sequence[int]) -> None:
-    """Erase facts with their passages."""
+def removal_key(fact: FactRow) -> str:
+    """Return the key under which a removal of a fact is recorded: it says nothing of the content."""
+    # A fact that was replaced in the very call that stated it has the target and time of the next.
+    is_instant = fact.ended_at == fact.recorded_at
+    scope = None if fact.scope is None else key_of(fact.scope)
+    return make_key(fact.mark, fact.key, scope, fact.user_id, fact.recorded_at, fact.actor, is_instant)
+
+
+def remove_facts(tx: Writes, numbers: Sequence[int], at: float, *, forgotten: bool = False) -> None:
+    """Erase facts with their passages, and record that they are gone."""
+    rows = tx.facts.get(numbers).values()
+    tx.tombstones.put([Tombstone(KIND, removal_key(row), at, forgotten) for row in rows])
     for number in numbers:
         tx.passages.remove(KIND, ref_of(number))
     tx.facts.erase(numbers)

@@ -176,7 +176,7 @@ class Facts(FactLookups):
         now = self._clock()
         source = Source(
             session_id=check_public("session_id", self._session(session_id), self._settings),
-            actor=self._settings.actor,
+            actor=self._settings.current_actor,
             now=now,
             origin=None if is_own_session(session_id) else session_id,
             message_id=None if message_id is None else whole("message_id", message_id),
@@ -262,7 +262,7 @@ class Facts(FactLookups):
         if dry_run:
             return self._storage.read(lambda tx: tx.facts.count_ended(scope_id, before))
         self._settings.check_enabled()
-        return purge_ended(self._storage, scope_id, before, self._log)
+        return purge_ended(self._storage, scope_id, before, self._log, self._clock())
 
     def withdraw(self, ids: str | Sequence[str], *, user_id: str | None = None) -> Withdrawn:
         """Retire live facts by their ids, all or none: they no longer hold and recall no longer finds them.
@@ -274,7 +274,7 @@ class Facts(FactLookups):
         numbers = parse_refs(ids)
         if not numbers:
             raise InvalidInput("Name the facts to withdraw by their ids, such as f12.")
-        user, actor, now = optional_name("user_id", user_id), self._settings.actor, self._clock()
+        user, actor, now = optional_name("user_id", user_id), self._settings.current_actor, self._clock()
 
         def work(tx: Writes) -> Withdrawn:
             rows, changes = withdraw_facts(tx, numbers, user=user, actor=actor, now=now)
@@ -305,7 +305,7 @@ class Facts(FactLookups):
         else:
             rows = self._storage.read(lambda tx: read_history(tx, target or "", scope=scope, user=user))
             numbers = [row.id for row in rows]
-        erase_facts(self._storage, numbers, self._log)
+        erase_facts(self._storage, numbers, self._log, self._clock())
         return len(numbers)
 
     def forget_taken(
@@ -318,7 +318,7 @@ class Facts(FactLookups):
         """
         self._settings.check_enabled()
         taken, further = self._storage.read(lambda tx: find_taken(tx, session_id, message_ids, text))
-        erase_facts(self._storage, taken, self._log)
+        erase_facts(self._storage, taken, self._log, self._clock())
         return list(map(ref_of, taken)), list(map(ref_of, further))
 
     def flush(self) -> None:
@@ -363,5 +363,5 @@ class Facts(FactLookups):
         return relief
 
     def _log(self, tx: Writes, operation: str, ref: str, after: str | None) -> int:
-        actor = self._settings.actor
+        actor = self._settings.current_actor
         return tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)

@@ -213,7 +213,7 @@ def fit_lines(facts: Sequence[FactRow], further: int, budget: int) -> Lines:
 
 
 def count_line(fact: FactRow) -> int:
-    """Return the tokens of a fact on a line of its own."""
+    """Return the tokens of a fact on its own line."""
     return _count(render_fact(fact))
 
 

@@ -54,7 +54,7 @@ ABBREVIATIONS: Final = {
     "srv": "server",
 }
 
-# Signs and fragments with a meaning of their own in the notation.
+# Signs and fragments with their own meaning in the notation.
 SIGNS: Final = {"pr": "for", "w/": "with", "→": "then/to", "↑": "upgrade"}
 
 # By stem, so that "configured" finds "cfg" as "configuration" does.

@@ -1,1 +1,1 @@
-"""Mnemos inside other programs, each in a folder of its own."""
+"""Mnemos inside other programs, each in its own folder."""

@@ -12,7 +12,7 @@ from typing import Any
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from mnemos.errors import MnemosError
-from mnemos.integrations.shared.files import MemoryFiles
+from mnemos.integrations.shared.files import FileProblem, MemoryFiles
 from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.storage.entries import USUAL_USER
@@ -93,5 +93,5 @@ def _answer(work: Callable[[], str]) -> str:
     """Return the answer; what went wrong is an error of the tool, which the model reads."""
     try:
         return work()
-    except MnemosError as exc:
+    except (FileProblem, MnemosError) as exc:
         raise ToolError(str(exc)) from exc

@@ -7,7 +7,6 @@ the same transaction as the lines. Runs under asyncio and trio.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from claude_agent_sdk import fold_session_summary
@@ -20,9 +19,9 @@ from claude_agent_sdk.types import (
     SessionSummaryEntry,
 )
 
-from mnemos.errors import NotFound
-from mnemos.integrations.shared.history import item_of, message_of
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.errors import Conflict, NotFound
+from mnemos.integrations.shared.history import item_of, message_of, name_session
+from mnemos.integrations.shared.memory_source import Source, open_store
 from mnemos.sessions.session_types import Session
 
 SOURCE = "claude-agent-sdk"
@@ -32,25 +31,44 @@ _PAGE = 500
 class MnemosSessionStore(SessionStore):
     """Transcripts of the Claude Agent SDK in a memory: found by recall, resumed from anywhere."""
 
-    def __init__(self, memory: Source = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home to open; ``flags``: settings, such as ``space``."""
-        self._memory, self._owned = open_source(memory, **flags)
+    def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+
+        ``private``: keep transcripts in this process only.
+        """
+        self._memory, self._owned = open_store(memory, private=private, **flags)
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
-        session_id, parent = _name(key), None
+        messages = [_make_message(entry) for entry in entries]
         about = {"project_key": key["project_key"], "session_id": key["session_id"]}
+        parent = _name({**key, "subpath": ""})
+        await self._memory.sessions.ensure_session(parent, SOURCE, metadata=about)
         if key.get("subpath"):
-            parent = _name({**key, "subpath": ""})
+            about["subpath"], session_id = key["subpath"], _name(key)
+            await self._memory.sessions.ensure_session(
+                session_id, SOURCE, parent_session_id=parent, metadata=about
+            )
+            await self._memory.sessions.append_messages(session_id, messages)
+            return
+        while not await self._append_main(parent, key, entries, messages):
+            # Another writer was faster: the summary goes on from theirs.
             await self._memory.sessions.ensure_session(parent, SOURCE, metadata=about)
-            about["subpath"] = key["subpath"]
-        await self._memory.sessions.ensure_session(
-            session_id, SOURCE, parent_session_id=parent, metadata=about
-        )
-        await self._memory.sessions.append_messages(
-            session_id,
-            [_make_message(entry) for entry in entries],
-            metadata=None if parent else _fold(key, entries),
-        )
+
+    async def _append_main(
+        self, session_id: str, key: SessionKey, entries: list[SessionStoreEntry], messages: list[Any]
+    ) -> bool:
+        """Store lines with the summary that the SDK makes of them; False if another writer was faster."""
+        session = await self._memory.sessions.get_session(session_id)
+        if session is None:
+            return False
+        summary = fold_session_summary(session["metadata"].get("summary"), key, entries)
+        try:
+            await self._memory.sessions.append_messages(
+                session_id, messages, metadata={"summary": summary}, if_revision=session["revision"]
+            )
+        except (Conflict, NotFound):
+            return False
+        return True
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         try:
@@ -103,23 +121,17 @@ class MnemosSessionStore(SessionStore):
 
 def _name(key: Any) -> str:
     """Return the session of a key. Ids of the SDK are only unique in their project."""
-    return "/".join(filter(None, (key["project_key"], key["session_id"], key.get("subpath"))))
+    labels = (key["project_key"], key["session_id"], key.get("subpath"))
+    return name_session(SOURCE, *filter(None, labels))
 
 
 def _make_message(entry: SessionStoreEntry) -> dict[str, Any]:
     kind = entry.get("type")
-    role = kind if kind in ("user", "assistant") else "system"
-    return {**message_of(dict(entry)), "role": role, "key": entry.get("uuid")}
-
-
-def _fold(key: SessionKey, entries: list[SessionStoreEntry]) -> Callable[[Any], Any]:
-    """Return the change of the session's metadata: the SDK's summary goes on with these lines."""
-
-    def change(metadata: Any) -> Any:
-        known = metadata.get("summary")
-        return {**metadata, "summary": fold_session_summary(known, key, entries)}
-
-    return change
+    message = {**message_of(dict(entry)), "role": kind, "key": entry.get("uuid")}
+    if kind in ("user", "assistant"):
+        return message
+    # Lines that steer the program, such as queue-operation, repeat prompts: nobody said them.
+    return message | {"role": "system", "origin": "memory"}
 
 
 def _mtime(session: Session) -> int:

@@ -33,7 +33,7 @@ _EVENTS, _MEMORIES = "events", "memories"
 
 
 class MnemosMemoryService(BaseMemoryService):
-    """Memories of users of ADK apps: found by meaning, each user's apart."""
+    """Memories of users of ADK apps: found by meaning, separately for each user."""
 
     def __init__(self, memory: Source = None, *, limit: int = 10, **flags: Any) -> None:
         """``memory``: one that is open, or the home to open; ``limit``: the most memories of a search."""
@@ -77,6 +77,7 @@ class MnemosMemoryService(BaseMemoryService):
             source=SOURCE,
             user_id=_owner(app_name, user_id),
             all_projects=True,
+            matches_only=True,
         )
         return SearchMemoryResponse(
             memories=[
@@ -94,7 +95,7 @@ class MnemosMemoryService(BaseMemoryService):
         )
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Erase a memory permanently; its session does not bring it back. Unknown ids are ignored."""
+        """Erase a memory permanently; its session does not restore it. Unknown ids are ignored."""
         number = (memory_id or "").removeprefix(_PREFIX)
         if number.isascii() and number.isdigit():
             with suppress(NotFound):

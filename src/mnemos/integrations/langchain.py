@@ -1,15 +1,15 @@
 """Memory for LangChain agents: ``create_agent(model, tools, middleware=[MnemosMiddleware()])``.
 
 The middleware puts what other threads said about the user's message into the system message of each call,
-and records each turn. ``MnemosRetriever`` finds passages of everything in the memory. Works in sync and
-async agents.
+and records each turn. A memory that fails does not stop the agent: it warns once. ``MnemosRetriever`` finds
+passages of everything in the memory. Works in sync and async agents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest
@@ -18,8 +18,10 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, con
 from langchain_core.retrievers import BaseRetriever
 from langgraph.config import get_config
 
+from mnemos.errors import MnemosError
+from mnemos.integrations.shared.history import name_session
 from mnemos.integrations.shared.memory_source import Source, open_source
-from mnemos.integrations.shared.recall import recall_block, recall_block_now
+from mnemos.integrations.shared.recall import recall_block, recall_block_now, warn_once
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.recall.answer import Recall, RecallHit
 from mnemos.text.stored_text import escape_tags
@@ -34,7 +36,7 @@ class MnemosMiddleware(AgentMiddleware):
     """
 
     def __init__(self, memory: Source = None, *, user_id: str | None = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home to open; ``user_id``: of runs that name no user."""
+        """``memory``: one that is open, or the home or URL to open; ``user_id``: for runs without one."""
         super().__init__()
         self._memory, self._owned = open_source(memory, **flags)
         self._user_id = user_id
@@ -53,15 +55,17 @@ class MnemosMiddleware(AgentMiddleware):
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - as LangChain has it
         session_id, user_id = self._place()
-        sessions = self._memory.sync.sessions
-        sessions.ensure_session(session_id, SOURCE, user_id=user_id)
-        sessions.append_messages(session_id, list(_read_turn(state["messages"])))
+        with _failures_as_warnings():
+            sessions = self._memory.sync.sessions
+            sessions.ensure_session(session_id, SOURCE, user_id=user_id)
+            sessions.append_messages(session_id, list(_read_turn(state["messages"])))
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - as LangChain has it
         session_id, user_id = self._place()
-        sessions = self._memory.sessions
-        await sessions.ensure_session(session_id, SOURCE, user_id=user_id)
-        await sessions.append_messages(session_id, list(_read_turn(state["messages"])))
+        with _failures_as_warnings():
+            sessions = self._memory.sessions
+            await sessions.ensure_session(session_id, SOURCE, user_id=user_id)
+            await sessions.append_messages(session_id, list(_read_turn(state["messages"])))
 
     def close(self) -> None:
         """Close the memory, if it was opened here."""
@@ -73,8 +77,7 @@ class MnemosMiddleware(AgentMiddleware):
         given = get_config().get("configurable", {})
         named, thread = given.get("user_id"), given.get("thread_id")
         user_id = self._user_id if named is None else str(named)
-        parts = (user_id or "", self._thread if thread is None else str(thread))
-        return "/".join((SOURCE, *(quote(part, safe="@") for part in parts))), user_id
+        return name_session(SOURCE, user_id, self._thread if thread is None else str(thread)), user_id
 
     def _question(self, request: ModelRequest) -> tuple[str, dict[str, Any]]:
         session_id, user_id = self._place()
@@ -87,7 +90,7 @@ class MnemosRetriever(BaseRetriever):
     """Passages of a memory as documents, best first: messages, facts, notes, entries."""
 
     memory: Any = None
-    """A memory that is open, or the home to open; None for the default home."""
+    """A memory that is open, or the home or URL to open; None for the default home."""
     k: int = 4
     """The most documents."""
     user_id: str | None = None
@@ -126,7 +129,17 @@ class MnemosRetriever(BaseRetriever):
         return self._opened
 
     def _ask(self, k: int | None) -> dict[str, Any]:
-        return {**(self.options or {}), "limit": self.k if k is None else k, "user_id": self.user_id}
+        asked = {"limit": self.k if k is None else k, "user_id": self.user_id, "matches_only": True}
+        return {**asked, **(self.options or {})}
+
+
+@contextmanager
+def _failures_as_warnings() -> Iterator[None]:
+    """Let the agent go on if its turn can't be recorded."""
+    try:
+        yield
+    except MnemosError as exc:
+        warn_once(f"Turns are not recorded: {exc}")
 
 
 def _add(request: ModelRequest, block: str) -> ModelRequest:

@@ -31,9 +31,9 @@ from langgraph.store.base import (
 
 from mnemos.entries import MemoryEntry
 from mnemos.errors import InvalidInput
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_store
 from mnemos.integrations.shared.vectors import best_cosine, pack_vector
-from mnemos.memory.call_lanes import WRITES, Lanes
+from mnemos.memory.call_lanes import READS, WRITES, Lanes
 
 _COMPARED = 10_000  # entries per search with the caller's embedder
 Vectors = dict[str, list[float]]
@@ -52,8 +52,8 @@ class MnemosStore(BaseStore):
         ttl: TTLConfig | None = None,
         **flags: Any,
     ) -> None:
-        """``memory``: an open one, or the home to open; ``index``: the caller's embedder and fields."""
-        opened, self._owned = open_source(memory, **flags)
+        """``memory``: an open one, or the home or URL; ``index``: the caller's embedder and fields."""
+        opened, self._owned = open_store(memory, **flags)
         self._memory = opened.sync
         self._lanes = Lanes()
         self.ttl_config = ttl
@@ -79,7 +79,8 @@ class MnemosStore(BaseStore):
                 vectors = dict(zip(texts, await self.embeddings.aembed_documents(texts), strict=True))
             for query in queries:
                 vectors[f"?{query}"] = await self.embeddings.aembed_query(query)
-        return await self._lanes.run(WRITES, partial(self._run, planned, vectors))
+        lane = WRITES if any(isinstance(op, PutOp) for op in planned) else READS
+        return await self._lanes.run(lane, partial(self._run, planned, vectors))
 
     def sweep_ttl(self) -> int:
         """Erase expired items, which are not found anyway, and return how many there were."""
@@ -139,13 +140,11 @@ class MnemosStore(BaseStore):
         if op.value is None:
             self._memory.entries.delete(op.namespace, op.key)
             return
-        metadata: dict[str, Any] = {}
+        metadata: dict[str, Any] = {} if op.ttl is None else {"ttl": op.ttl}
         fields = None if op.index is None else [] if op.index is False else list(op.index)
         if self.embeddings is not None and op.index is not False:
             texts = _texts_at(op.value, fields or self._fields)
             metadata["vectors"] = [pack_vector(vectors[text]) for text in texts]
-        if op.ttl is not None:
-            metadata["ttl"] = op.ttl
         self._memory.entries.put(
             op.namespace,
             op.key,
@@ -153,7 +152,7 @@ class MnemosStore(BaseStore):
             metadata=metadata,
             fields=None if fields == ["$"] else fields,
             expires_at=None if op.ttl is None else self._memory.clock() + op.ttl * 60,
-            # The program stores it and asks for it: nothing enters a prompt unasked.
+            # The program stores it and asks for it. Recall scans it before it enters a prompt unasked.
             allow=True,
         )
 
@@ -161,8 +160,8 @@ class MnemosStore(BaseStore):
         """Let entries with a time to live expire that long after this access."""
         for entry in entries if refresh else ():
             if (minutes := entry.metadata.get("ttl")) is not None:
-                expiry = self._memory.clock() + minutes * 60
-                self._memory.entries.set_expiry(entry.namespace, entry.key, expiry)
+                until = self._memory.clock() + minutes * 60
+                self._memory.entries.set_expiry(entry.namespace, entry.key, until)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         found: list[tuple[str, ...]] | None = None

@@ -7,9 +7,11 @@ session, which can be undone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from agents import FunctionTool
 from agents.memory.session import SessionABC, _CompactionSnapshot
 from agents.memory.session_settings import (
     SessionSettings,
@@ -22,6 +24,7 @@ from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.history import History, item_of, message_of
 from mnemos.integrations.shared.memory_source import Source, open_source
 from mnemos.integrations.shared.recall import recall_block
+from mnemos.integrations.shared.tools import MemoryTool, list_tools
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -38,15 +41,19 @@ class MnemosSession(SessionABC):
         memory: Source = None,
         *,
         user_id: str | None = None,
+        private: bool = False,
         session_settings: SessionSettings | dict[str, Any] | None = None,
         **flags: Any,
     ) -> None:
-        """``memory``: one that is open, or the home to open; ``flags``: settings, such as ``space``."""
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+
+        ``private``: keep this conversation in this process only. Recall still reads the memory.
+        """
         self.session_id = session_id
         self.user_id = user_id
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
         self._memory, self._owned = open_source(memory, **flags)
-        self._history = History(self._memory, session_id, SOURCE, user_id=user_id)
+        self._history = History(self._memory, session_id, SOURCE, user_id=user_id, private=private)
         # Names of called tools, so that results of the memory's own tools are not found again.
         self._called: dict[str, str] = {}
 
@@ -75,13 +82,13 @@ class MnemosSession(SessionABC):
     ) -> TResponseInputItem | None:
         """Remove the newest item if it passes; what ``validate`` raises leaves it. The SDK asks for this."""
         while validate is not None:
-            session = await self._memory.sessions.get_session(self.session_id)
+            session = await self._sessions.get_session(self._history.session_id)
             newest = await self._history.read(1)
             if session is None or not newest:
                 break
             validate(item_of(newest[0]))
             try:
-                await self._memory.sessions.pop_message(self.session_id, if_revision=session["revision"])
+                await self._sessions.pop_message(session["id"], if_revision=session["revision"])
             except Conflict:
                 continue
             return cast("TResponseInputItem", item_of(newest[0]))
@@ -92,7 +99,7 @@ class MnemosSession(SessionABC):
 
         Items before them stay: the SDK may name some that could be removed, too.
         """
-        session = await self._memory.sessions.get_session(self.session_id)
+        session = await self._sessions.get_session(self._history.session_id)
         if session is None:
             return None
         messages = await self._history.read(limit + 1)
@@ -103,8 +110,8 @@ class MnemosSession(SessionABC):
                 return False
             new = [self._make_message(cast(dict[str, Any], item)) for item in output]
             try:
-                await self._memory.sessions.rewrite(
-                    self.session_id,
+                await self._sessions.rewrite(
+                    session["id"],
                     new,
                     from_id=messages[start]["id"],
                     if_revision=session["revision"],
@@ -114,6 +121,10 @@ class MnemosSession(SessionABC):
             return True
 
         return _CompactionSnapshot([item_of(message) for message in messages], complete, replace_suffix)
+
+    @property
+    def _sessions(self) -> Any:
+        return self._history.memory.sessions
 
     def _make_message(self, item: dict[str, Any]) -> dict[str, Any]:
         kind, call_id = str(item.get("type")), item.get("call_id")
@@ -137,12 +148,24 @@ def recall_filter(session: MnemosSession) -> CallModelInputFilter:
             session._memory,
             asked,
             user_id=session.user_id,
-            exclude_session_ids=[session.session_id],
+            exclude_session_ids=[session._history.session_id],
         )
         instructions = "\n\n".join(filter(None, (data.model_data.instructions, block)))
         return ModelInputData(input=data.model_data.input, instructions=instructions or None)
 
     return add
+
+
+def memory_tools(session: MnemosSession, tools: str = "default") -> list[FunctionTool]:
+    """Return the tools of the session's memory for ``Agent(tools=…)``, for the session's user."""
+    return [_wrap(tool) for tool in list_tools(session._memory, tools, session.user_id)]
+
+
+def _wrap(tool: MemoryTool) -> FunctionTool:
+    async def call(_: Any, arguments: str) -> str:
+        return await tool.call(json.loads(arguments or "{}"))
+
+    return FunctionTool(tool.name, tool.description, tool.parameters, call, strict_json_schema=False)
 
 
 def _is_user(item: Any) -> bool:

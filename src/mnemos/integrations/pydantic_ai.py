@@ -7,7 +7,6 @@ deleting one of the two conversations leaves the other whole.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,25 +30,23 @@ from pydantic_ai.messages import (
 from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.entry_tree import Entry, EntryTree
 from mnemos.integrations.shared.history import item_of, message_of
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Source, open_store
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.sessions.session_types import Session
 
 SOURCE = "pydantic-ai"
 _RECORD = TypeAdapter(ConversationRecord)
 
-log = logging.getLogger("mnemos.integrations")
-
 
 class MnemosConversationStore(ConversationStore):
     """Conversations of Pydantic AI in a memory that other agents and processes share."""
 
-    def __init__(self, memory: Source = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home to open; ``flags``: settings, such as ``space``."""
-        self._memory, self._owned = open_source(memory, **flags)
-        if self._memory.settings.disabled:
-            log.warning("Memory is switched off: conversations are kept in this process only.")
-            self._memory, self._owned = open_source(":memory:", disabled=False)
+    def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+
+        ``private``: keep conversations in this process only.
+        """
+        self._memory, self._owned = open_store(memory, private=private, **flags)
         self._tree = EntryTree(self._memory, SOURCE)
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:

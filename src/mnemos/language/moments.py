@@ -17,6 +17,8 @@ _EXAMPLES = 'yesterday, "last week", "3 days ago", 2026-10-01 or 2026-10-01T14:3
 _FIRST_SECONDS = 1e8
 _CLOCK = re.compile(r"(?:\bat )?\b(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)\Z")
 _LONGEST = 100
+_UNORDERED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4}|\d{2})\b")
+_MONTHS = 12
 
 
 def read_moment(label: str, value: Any, now: float, tz: tzinfo | None = None) -> float | None:
@@ -29,6 +31,7 @@ def read_moment(label: str, value: Any, now: float, tz: tzinfo | None = None) ->
     if not isinstance(value, str):
         return moment(label, value)
     text = " ".join(value[: _LONGEST + 1].split())
+    _check_order(label, text)
     found = None if len(text) > _LONGEST else _read(text, now, tz)
     if found is None:
         raise InvalidInput(f"{label} is {value[:_LONGEST]!r}. Use a date or time such as {_EXAMPLES}.")
@@ -43,6 +46,18 @@ def read_span(
     if latest is not None:
         end = latest if end is None else min(end, latest)
     return check_span(start, end)
+
+
+def _check_order(label: str, text: str) -> None:
+    """Refuse 10/01/2026, which is a day of January to some and of October to others."""
+    found = _UNORDERED.match(text)
+    if found is None or found[1] == found[2] or max(int(found[1]), int(found[2])) > _MONTHS:
+        return
+    first, second, year = int(found[1]), int(found[2]), int(found[3]) + (2000 if len(found[3]) == 2 else 0)
+    raise InvalidInput(
+        f"{label} is {text!r}, which is ambiguous. Write the year first: "
+        f"{year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}."
+    )
 
 
 def _read(text: str, now: float, tz: tzinfo | None) -> float | None:

@@ -13,9 +13,11 @@ import os
 import re
 import secrets
 import stat
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import IntEnum
 from pathlib import Path
 
@@ -68,13 +70,15 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     """Sets and names of operations, separated by commas."""
     created_at: float
     expires_at: float | None = None
+    last_used: str = ""
+    """The day on which it was last used, as ``2026-11-18`` in UTC; empty for never."""
 
     def is_valid(self, now: float) -> bool:
         return self.expires_at is None or self.expires_at > now
 
     @property
     def grant(self) -> Grant:
-        return Grant(self.id, self.space, Scope[self.scope.upper()], self.operations)
+        return Grant(self.id, self.space, Scope[self.scope.upper()], self.operations, self.name)
 
 
 def make_token() -> tuple[str, str]:
@@ -95,6 +99,8 @@ class Grant:
     space: str
     scope: Scope
     operations: str = "all"
+    actor: str = ""
+    """The name of the token, for the log of changes; empty for the owner."""
     is_person: bool = False
     """True for the page in a browser: what it stores was stated by the user."""
 
@@ -109,13 +115,22 @@ class Doorkeeper:
         self._list = settings.home / LIST
         self._signature: object = None
         self._tokens: dict[str, Token] = {}
+        self._noted: dict[str, str] = {}
 
     def admit(self, token: bytes) -> Grant | None:
         """Return what a token allows; None for one that is unknown or expired."""
         if secrets.compare_digest(token, self._owner):
             return Grant(OWNER, self._settings.space, Scope.LOCAL)
-        known = find_token(token, self._load(), self._clock())
-        return None if known is None else known.grant
+        now = self._clock()
+        known = find_token(token, self._load(), now)
+        if known is None:
+            return None
+        today = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d}"
+        if known.last_used != today and self._noted.get(known.id) != today:
+            self._noted[known.id] = today
+            # In a thread: the file may be locked, and the next request must not wait.
+            threading.Thread(target=note_use, args=(self._settings, known.id, today), daemon=True).start()
+        return known.grant
 
     def _load(self) -> dict[str, Token]:
         found = files.signature(self._list)
@@ -193,6 +208,23 @@ def revoke_token(settings: Settings, token_id: str) -> Token:
             raise NotFound(f"There is no token {token_id[:80]!r}. `mnemos tokens list` lists them.")
         _save(settings, [token for token in tokens if token.id != token_id])
     return found[0]
+
+
+def note_use(settings: Settings, token_id: str, day: str) -> None:
+    """Store the day on which a token was last used. A failure is logged, not raised."""
+    try:
+        with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
+            tokens = list_tokens(settings)
+            if any(token.id == token_id and token.last_used != day for token in tokens):
+                _save(
+                    settings,
+                    [
+                        msgspec.structs.replace(token, last_used=day) if token.id == token_id else token
+                        for token in tokens
+                    ],
+                )
+    except (MnemosError, OSError) as exc:
+        log.debug("the use of a token was not stored: %s", type(exc).__name__)
 
 
 def _save(settings: Settings, tokens: list[Token]) -> None:

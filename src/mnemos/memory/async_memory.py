@@ -21,7 +21,7 @@ from mnemos.settings import Settings
 
 _ENTRIES = "is_available list_keys query retrieve"
 
-# By part ("" is the memory itself) and lane. Calls of several transactions have a lane of their own, and so
+# By part ("" is the memory itself) and lane. Calls of several transactions have their own lane, and so
 # have the sandbox and a backend that may be a service: none of them holds up an append.
 METHODS: dict[str, dict[str, str]] = {
     "": {
@@ -61,7 +61,7 @@ METHODS: dict[str, dict[str, str]] = {
     },
     "entries": {
         READS: f"{_ENTRIES} count find namespaces users",
-        WRITES: "delete forget put set_expiry store",
+        WRITES: "delete forget put set_expiry store write",
         LONG: "settle step",
     },
     "backend": {READS: _ENTRIES, BACKEND: "delete store"},

@@ -119,7 +119,7 @@ def evaluate_backends(**options: Any) -> dict[str, Any]:
 
 
 def open_trial(settings: Settings, clock: Callable[[], float], folder: Path) -> Entries:
-    """Open the local backend in a database of its own, for trials."""
+    """Open the local backend in its own database, for trials."""
     # The database driver, as above.
     from mnemos.entries.entry_store import Entries
     from mnemos.memory.memory import Memory

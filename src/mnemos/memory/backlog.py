@@ -1,7 +1,7 @@
 """The backlog of vectors after an import: some of it at once, the rest in the background.
 
 A long-lived process works it off in its background thread. A command ends too soon for that, so it starts a
-process of its own, with low priority and one per space. A killed process loses one step, and two at once
+separate process, with low priority and one per space. A killed process loses one step, and two at once
 discard each other's work: the next command that writes or recalls starts another one if something is left.
 """
 

@@ -6,10 +6,11 @@ The face of async code is here and in ``async_memory``; what is called knows not
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from itertools import islice
@@ -22,6 +23,10 @@ READS, WRITES, LONG, WORKSPACE, BACKEND = "reads", "writes", "long", "workspace"
 WIDTHS = {READS: 4, WRITES: 1, LONG: 1, WORKSPACE: 1, BACKEND: 1}
 # Items of an iterator per visit to a thread: a visit costs about as much as reading ten small ones.
 PAGE = 50
+CLOSE_SECONDS = 60.0
+"""For calls that were accepted before a memory is closed; what is late then fails."""
+
+log = logging.getLogger("mnemos.aio")
 
 T = TypeVar("T")
 
@@ -40,6 +45,7 @@ class Lanes:
     def _make(self) -> None:
         self._process = os.getpid()
         self._closing: Future[None] | None = None
+        self._accepted: set[Future[Any]] = set()
         self._pools = {
             lane: ThreadPoolExecutor(width, thread_name_prefix=f"mnemos-{lane}")
             for lane, width in self._widths.items()
@@ -82,7 +88,12 @@ class Lanes:
 
     def _drain(self, work: Callable[[], None]) -> None:
         for pool in self._pools.values():
-            pool.shutdown()
+            pool.shutdown(wait=False)
+        late = wait(list(self._accepted), CLOSE_SECONDS).not_done
+        for future in late:
+            future.cancel()
+        if late:
+            log.warning("%d calls did not end within %g seconds of closing", len(late), CLOSE_SECONDS)
         work()
 
     def _notice_fork(self) -> None:
@@ -98,10 +109,14 @@ class Lanes:
         self._notice_fork()
         if not self.is_closed:
             try:
-                return self._pools[lane].submit(copy_context().run, work)
+                future = self._pools[lane].submit(copy_context().run, work)
             except RuntimeError:
                 # Closed by another thread since, or the interpreter is about to exit.
                 pass
+            else:
+                self._accepted.add(future)
+                future.add_done_callback(self._accepted.discard)
+                return future
         raise StorageError("This memory is closed. Open it again.")
 
 

@@ -13,16 +13,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.language.moments import read_moment
+from mnemos.memory.recall_log import KEPT
 from mnemos.sessions.message_text import text_of
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Reads
+from mnemos.storage.recalls import RecallRow
 from mnemos.storage.sessions import AppendedMessage, CreatedSession
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
 
 _CHARACTERS: Final = 200
-_FORM: Final = re.compile("-".join(["([0-9]{1,16})"] * 3))
+_FORM: Final = re.compile("-".join(["([0-9]{1,16})"] * 3) + "(?:-([0-9]{1,16}))?")
+_NOT_FOLLOWED: Final = -1
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _KINDS: Final = {"notebook": "note"} | {
     kind: kind for kind in ("message", "session", "fact", "entry", "template")
 }
@@ -35,18 +40,20 @@ class Cursor(NamedTuple):
     message: int
     session: int
     entry: int
+    recall: int = _NOT_FOLLOWED
+    """The last question, where they are followed."""
 
     def __str__(self) -> str:
-        return "-".join(map(str, self))
+        text = "-".join(str(last) for last in self if last != _NOT_FOLLOWED)
+        # 2026-10-15 is a date; a zero before it makes it a cursor.
+        return f"0{text}" if _DATE.fullmatch(text) else text
 
     @classmethod
     def parse(cls, text: str) -> Cursor:
-        found = _FORM.fullmatch(text)
-        if found is None:
-            raise InvalidInput(
-                f"since is {text[:80]!r}. Use the cursor of a change, or 0-0-0 for the beginning."
-            )
-        return cls(*map(int, found.groups()))
+        numbers = _FORM.fullmatch(text)
+        if numbers is None:
+            raise InvalidInput(f"{text[:80]!r} is not a cursor. Use that of a change, or 0-0-0 for all.")
+        return cls(*(int(last) for last in numbers.groups() if last is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +80,64 @@ class Page:
     more: bool
 
 
-def read_changes(memory: Memory, since: str | None, limit: int) -> Page:
-    """Return up to ``limit`` changes after a cursor, in order; without one, the newest."""
-    start = None if since is None else Cursor.parse(since)
-    rows, end, more = memory.storage.read(lambda tx: _read(tx, start, limit))
+def read_changes(memory: Memory, since: str | None, limit: int, *, recalls: bool = False) -> Page:
+    """Return up to ``limit`` changes after a cursor or a time, in order; without one, the newest.
+
+    ``recalls``: also the questions that were asked, from a cursor on that was returned with them.
+    """
+    start = None
+    if since is not None and _FORM.fullmatch(since) and not _DATE.fullmatch(since):
+        start = Cursor.parse(since)
+    elif since is not None:
+        at = read_moment("since", since, memory.clock()) or 0.0
+        start = memory.storage.read(lambda tx: _find_start(tx, at))
+    rows, end, more = memory.storage.read(lambda tx: _read(tx, start, limit, recalls=recalls))
     return Page([_describe(memory, row, cursor) for row, cursor in rows], str(end), more)
 
 
-_Row = AppendedMessage | CreatedSession | AuditRow
-
-
-def _read(tx: Reads, start: Cursor | None, limit: int) -> tuple[list[tuple[_Row, Cursor]], Cursor, bool]:
+def _find_end(tx: Reads) -> Cursor:
     newest = tx.audit.newest(1)
-    end = Cursor(*tx.sessions.newest_ids(), newest[0].id if newest else 0)
+    return Cursor(*tx.sessions.newest_ids(), newest[0].id if newest else 0)
+
+
+def _find_start(tx: Reads, at: float) -> Cursor:
+    """Return the cursor before the first message, session and entry of the log since a time."""
+    firsts = (*tx.sessions.first_since(at), tx.audit.first_since(at))
+    ends = _find_end(tx)[:3]
+    return Cursor(*(end if first is None else first - 1 for first, end in zip(firsts, ends, strict=True)))
+
+
+_Row = AppendedMessage | CreatedSession | AuditRow | RecallRow
+
+
+def _read(
+    tx: Reads, start: Cursor | None, limit: int, *, recalls: bool
+) -> tuple[list[tuple[_Row, Cursor]], Cursor, bool]:
+    asked = tx.recalls.newest(1) if recalls else []
+    last_asked = (asked[0].id if asked else 0) if recalls else _NOT_FOLLOWED
+    end = _find_end(tx)._replace(recall=last_asked)
     if start is None:
-        begin = Cursor(*(max(0, last - limit) for last in end))
+        begin = Cursor(*(max(0, last - limit) for last in end))._replace(recall=last_asked)
     else:
-        # A cursor from before a restore may be ahead of what there is.
+        # A cursor from before a restore may be ahead of what there is. One without recalls begins with new
+        # ones.
         begin = Cursor(*map(min, start, end))
+        begin = begin._replace(recall=last_asked if start.recall == _NOT_FOLLOWED else begin.recall)
     messages = tx.sessions.messages_after(begin.message, limit, _CHARACTERS)
     sessions = tx.sessions.sessions_after(begin.session, limit)
     entries = tx.audit.after(begin.entry, limit)
-    merged = list(_merge(begin, deque(sessions), deque(messages), deque(entries)))
+    questions = _list_recalls(tx, begin.recall, limit) if begin.recall < last_asked else []
+    merged = list(_merge(begin, deque(sessions), deque(messages), deque(entries), deque(questions)))
     if start is None:
         return merged[-limit:], end, False
-    more = len(merged) > limit or limit in (len(messages), len(sessions), len(entries))
+    more = len(merged) > limit or limit in (len(messages), len(sessions), len(entries), len(questions))
     shown = merged[:limit]
     return shown, shown[-1][1] if more else end, more
+
+
+def _list_recalls(tx: Reads, after: int, limit: int) -> list[RecallRow]:
+    """Return the first questions after a number. Few are kept, so that all can be read."""
+    return [row for row in reversed(tx.recalls.newest(KEPT)) if row.id > after][:limit]
 
 
 def _merge(cursor: Cursor, *queues: deque[Any]) -> Iterator[tuple[_Row, Cursor]]:
@@ -111,6 +149,8 @@ def _merge(cursor: Cursor, *queues: deque[Any]) -> Iterator[tuple[_Row, Cursor]]
             cursor = cursor._replace(message=row.id)
         elif isinstance(row, CreatedSession):
             cursor = cursor._replace(session=row.number)
+        elif isinstance(row, RecallRow):
+            cursor = cursor._replace(recall=row.id)
         else:
             cursor = cursor._replace(entry=row.id)
         yield row, cursor
@@ -131,6 +171,9 @@ def _describe(memory: Memory, row: _Row, cursor: Cursor) -> Change:
     if isinstance(row, CreatedSession):
         text = _cut(row.title or row.source)
         return Change(place, "session", f"session:{row.id}", at, "create", None, row.id, text)
+    if isinstance(row, RecallRow):
+        text = _cut(row.query)
+        return Change(place, "recall", f"recall:{row.id}", at, "ask", row.actor, row.session_id, text)
     kind, _, name = row.ref.partition(":")
     about = name if kind == "session" else None
     text = _cut(_describe_entry(memory, kind, name, row))

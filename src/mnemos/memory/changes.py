@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
+from mnemos.facts.fact_writer import CONFIRM
 from mnemos.inputs import Moment
 from mnemos.language.moments import read_moment
+from mnemos.language.threats.guard import ALLOW
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
 from mnemos.storage.audit import AuditRow
@@ -23,6 +26,10 @@ EXPORT: Final = "export"
 FILE: Final = "file"
 """The kind of a reference in the log to a file that something was exported to, which is its URI."""
 
+COMPACT: Final = "compact session"
+
+# Entries about a change, or about something that changed nothing stored.
+_REMARKS: Final = frozenset({ALLOW, COMPACT, CONFIRM, EXPORT})
 _PAGE = 200
 
 
@@ -40,10 +47,19 @@ class Changes:
         return self._memory.storage.read(lambda tx: tx.audit.newest(limit, before=before, since=start))
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest that can be undone; return a description."""
+        """Undo a change of the log, by default the newest; return a description.
+
+        Without an id, a newest change that can't be undone raises Refused, and so does an import, because
+        undoing it deletes sessions.
+        """
         memory = self._memory
         memory.settings.check_enabled()
-        entry = self._find(entry_id)
+        entry = self.find(entry_id)
+        if entry_id is None and (loss := describe_loss(entry)):
+            raise Refused(
+                f"Nothing was undone: the newest change is entry {entry.id}, and undoing it deletes {loss}. "
+                f"To do that, undo entry {entry.id} by its number."
+            )
         if fact_undo.can_be_undone(entry):
             return fact_undo.undo_write(memory.storage, entry, memory.clock(), self._mark_undone)
         if note_undo.can_be_undone(entry):
@@ -51,6 +67,11 @@ class Changes:
         done = session_undo.undo_entry(memory.storage, entry, memory.clock())
         memory.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
+
+    def select_undoable(self, entry_ids: Sequence[int]) -> list[int]:
+        """Return those of the entries that can be undone, in the same order."""
+        rows = self._memory.storage.read(lambda tx: [tx.audit.get(one) for one in entry_ids])
+        return [row.id for row in rows if row is not None and can_be_undone(row)]
 
     def undo_notes(self) -> str:
         """Undo the newest change of the notebook that can be undone."""
@@ -70,13 +91,13 @@ class Changes:
         memory = self._memory
         if memory.storage.read_only:
             return
-        now, actor, ref = memory.clock(), memory.settings.actor, path.as_uri()
+        now, actor, ref = memory.clock(), memory.settings.current_actor, path.as_uri()
         memory.storage.write(lambda tx: tx.audit.record(at=now, actor=actor, operation=EXPORT, ref=ref))
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
         by = tx.audit.record(
             at=self._memory.clock(),
-            actor=self._memory.settings.actor,
+            actor=self._memory.settings.current_actor,
             operation=f"undo {entry.operation}",
             ref=entry.ref,
         )
@@ -84,17 +105,41 @@ class Changes:
         # A copy in the log would outlive the restored original.
         tx.audit.clear(entry.id)
 
-    def _find(self, entry_id: int | None) -> AuditRow:
+    def find(self, entry_id: int | None = None) -> AuditRow:
+        """Find the entry that ``undo`` would undo; raise NotFound or Refused as it does."""
         if entry_id is None:
-            return self._newest(_can_be_undone, "change")
+            return self._find_newest()
         if isinstance(entry_id, bool) or not isinstance(entry_id, int):
-            raise InvalidInput(f"entry_id is {entry_id!r}. Use the number of an entry of the log.")
+            raise InvalidInput(f"entry_id must be the number of a log entry, not {entry_id!r}.")
         entry = self._memory.storage.read(lambda tx: tx.audit.get(entry_id))
         if entry is None:
             raise NotFound(f"The log has no entry {entry_id}. See `mnemos log`.")
-        if not _can_be_undone(entry):
-            raise Refused(f"entry {entry_id} ({entry.operation}) can't be undone (again)")
+        if entry.undone_by is not None:
+            raise Refused(f"Entry {entry_id} was already undone, by entry {entry.undone_by}.")
+        if not can_be_undone(entry):
+            raise Refused(f"Entry {entry_id} ({self._name(entry)}) can't be undone.")
         return entry
+
+    def _find_newest(self) -> AuditRow:
+        newest = self._newest(_is_change, "change")
+        if can_be_undone(newest):
+            return newest
+        # Undoing an older change instead would surprise whoever means the newest.
+        problem = f"The newest change, entry {newest.id} ({self._name(newest)}), can't be undone."
+        try:
+            older = self._newest(can_be_undone, "change")
+        except NotFound:
+            raise Refused(f"{problem} Neither can those before it.") from None
+        raise Refused(
+            f"{problem} The newest one that can is entry {older.id} ({self._name(older)}): "
+            f"`mnemos undo {older.id}`"
+        )
+
+    def _name(self, entry: AuditRow) -> str:
+        # Only for errors.
+        from mnemos.memory.change_words import describe_change, shorten_refs
+
+        return describe_change(self._memory, entry, shorten_refs(self._memory, [entry]))
 
     def _newest(self, is_wanted: Callable[[AuditRow], bool], what: str) -> AuditRow:
         """Find the newest entry that is wanted and is not itself an undo."""
@@ -107,5 +152,18 @@ class Changes:
         raise NotFound(f"There is no {what} to undo.")
 
 
-def _can_be_undone(entry: AuditRow) -> bool:
+def can_be_undone(entry: AuditRow) -> bool:
+    """True if ``Changes.undo`` would undo this entry."""
     return any(part.can_be_undone(entry) for part in (session_undo, fact_undo, note_undo))
+
+
+def _is_change(entry: AuditRow) -> bool:
+    return entry.undone_by is None and entry.operation not in _REMARKS
+
+
+def describe_loss(entry: AuditRow) -> str:
+    """Describe the sessions that undoing an entry deletes; empty if it deletes none."""
+    if entry.operation != session_undo.IMPORT:
+        return ""
+    count = len(json.loads(entry.after or "{}"))
+    return f"{count} imported session{'s' if count != 1 else ''}"

@@ -94,7 +94,7 @@ def consolidate_notes(model: Model, entries: Sequence[str], most: int) -> list[s
     if any(scan(entry) or find_secrets(entry) for entry in shorter):
         raise Refused("A note of the model reads like an order, or holds a secret.")
     if not is_faithful(text, join_entries(shorter)):
-        raise Refused("The model changed what the notes say.")
+        raise Refused("The model changed the meaning of the notes.")
     return shorter
 
 
@@ -153,7 +153,7 @@ class ConsolidatingFacts(Facts):
         live = tx.facts.live_in(statement.key, first.scope_id, first.user_id)
         is_taken = any(row.mark == first.mark and row.id not in ending for row in live)
         if len(there) < len(rows) or is_taken:
-            raise Refused("The facts were changed by somebody else meanwhile.")
+            raise Refused("Another process changed the facts meanwhile.")
         fact = NewFact(
             mark=first.mark,
             target=statement.target,
@@ -164,7 +164,7 @@ class ConsolidatingFacts(Facts):
             valid_from=max(row.valid_from for row in rows),
             session_id=first.session_id,
             message_id=None,
-            actor=self._settings.actor,
+            actor=self._settings.current_actor,
             stated_by=first.stated_by,
             user_id=first.user_id,
         )
@@ -202,7 +202,7 @@ def _parse_merged(answer: str, groups: Sequence[Sequence[FactRow]], longest: int
         rows = tuple(group.pop(ref) for ref in sorted(refs) if ref in group)
         (statement,) = parse(found[2], most=longest)
         if len(rows) < 2 or not _is_acceptable(statement, rows):
-            raise Refused(f"The model changed what {', '.join(sorted(refs))} say.")
+            raise Refused(f"The model changed the meaning of {', '.join(sorted(refs))}.")
         merged.append((statement, rows))
     return merged
 

@@ -132,7 +132,7 @@ def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> di
     templates: list[str] = []
     for ref, said in found:
         kind, _, name = ref.partition(":")
-        texts += said.texts if said else _read_texts(memory, kind, name)
+        texts += said.texts if said else read_texts(memory, kind, name)
         # Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
         taken, further = _erase_facts(memory, said)
         erased += taken
@@ -203,7 +203,7 @@ def _read(memory: Memory, kind: str, name: str) -> _Said | None:
     return _Said(name, session["messages"], session)
 
 
-def _read_texts(memory: Memory, kind: str, name: str) -> list[str]:
+def read_texts(memory: Memory, kind: str, name: str) -> list[str]:
     """Read the text of a fact, a note or an entry. An unknown one has none: erasing it raises."""
     try:
         if kind == "fact":

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
+from mnemos.errors import Corrupt, InvalidInput, PermissionDenied, how_to_install
 from mnemos.inputs import check_path, hide_password
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_text import document_of
@@ -117,7 +117,7 @@ class Home(Resource):
             from mnemos.storage.postgres.engine import PostgresStorage
         except ModuleNotFoundError as exc:
             raise InvalidInput(
-                'The driver of PostgreSQL is not installed. Run: pip install "mnemos[postgres]"'
+                f"The PostgreSQL driver is not installed. {how_to_install('postgres')}"
             ) from exc
         if not self.read_only and not self.settings.disabled:
             self._make_home()
@@ -157,6 +157,15 @@ class Home(Resource):
         folder = folder_of(self.settings) / FOLDER
         return FolderShelf(folder, busy_seconds=self.settings.busy_seconds)
 
+    def find_history(self) -> Path | Callable[..., Any] | None:
+        """Return where the workspace finds sessions, messages and facts: a file, or a function for pages."""
+        if self.in_memory:
+            return None
+        if self.is_server:
+            # The sandbox never gets the password, and the server is not asked before a query needs it.
+            return lambda *asked: cast(Any, self.storage).read_history(*asked)
+        return self.database
+
     def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
         """Write a verified copy of the database while it is in use; return its path."""
         self.settings.check_enabled("no file was written")
@@ -191,7 +200,9 @@ class Home(Resource):
             former = self.storage.restore(path)
 
         def work(tx: Writes) -> None:
-            for copy, made_at in [*known, (str(path), self.clock())]:
+            # A server's former data is written beside the backup, where nobody looks for it.
+            copies = [path, former] if self.is_server and former else [path]
+            for copy, made_at in [*known, *((str(one), self.clock()) for one in copies)]:
                 tx.audit.note_backup(copy, made_at)
 
         self.storage.write(work)

@@ -14,7 +14,7 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.facts.fact import KIND
 from mnemos.facts.fact_inputs import make_own_session
 from mnemos.facts.facts import Facts
-from mnemos.inputs import SERVERS, Moment, find_scheme, in_range, moment, names, whole
+from mnemos.inputs import SERVERS, Moment, check_place, find_scheme, in_range, moment, names, whole
 from mnemos.language.moments import read_moment
 from mnemos.memory.changes import Changes
 from mnemos.memory.fact_choice import choose_facts
@@ -63,10 +63,7 @@ _CLOSE_SECONDS = 2.0
 
 
 class Memory(Resource):
-    """One home in one space. A context manager; ``close`` twice does no harm.
-
-    Each part is made when it is first used.
-    """
+    """One home in one space, a context manager. Parts are made when first used; close twice does no harm."""
 
     def __init__(
         self,
@@ -104,17 +101,17 @@ class Memory(Resource):
         **flags: Any,
     ) -> Self:
         """As ``open``, but nothing is touched until a part is used."""
-        where = None if home_or_url is None else os.fspath(home_or_url)
+        where = None if home_or_url is None else check_place(home_or_url)
         if find_scheme(where) in SERVERS:
             where, flags = None, flags | {"database": where}
-        in_memory = where == IN_MEMORY
-        settings = Settings.load(None if in_memory else where, space=space, **flags)
-        return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
+        settings = Settings.load(None if where == IN_MEMORY else where, space=space, **flags)
+        return cls(settings, read_only=read_only, clock=clock, in_memory=where == IN_MEMORY)
 
     def __dir__(self) -> list[str]:
         return sorted(SHOWN)
 
-    # --- location ------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"<mnemos.Memory {self.home.location} space={self.settings.space!r}>"
 
     @property
     def storage(self) -> Storage:
@@ -190,7 +187,7 @@ class Memory(Resource):
         return open_workspace(
             self.settings,
             self.folder,
-            history=None if self.home.in_memory or self.home.is_server else self.database,
+            history=self.home.find_history(),
             read_only=self.home.read_only,
             schema_changed=self._tables_changed,
             clock=self.clock,
@@ -252,6 +249,7 @@ class Memory(Resource):
         project: str | None = None,
         all_projects: bool = False,
         as_of: Moment | None = None,
+        matches_only: bool = False,
         explain: bool = False,
         probe: str | None = None,
     ) -> Recall:
@@ -259,10 +257,10 @@ class Memory(Resource):
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: the moment that "last
         week" in the question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads closely.
-        ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
-        or last folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``:
-        answer with what was known and believed at that moment. ``explain``: also say how the answer was
-        found. ``probe``: a passage whose fate to explain, as ``message:ID``.
+        ``user_id``: nothing of another user. ``project``: only conversations about this one, by path or last
+        folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``: answer
+        with what was known at that moment. ``matches_only``: without messages that are only next to a match.
+        ``explain``: also say how the answer was found. ``probe``: a passage whose fate to explain.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query must be a string, not {type(query).__name__}")
@@ -270,8 +268,8 @@ class Memory(Resource):
         at = self.clock() if now is None else moment("now", now)
         latest = read_moment("as_of", as_of, at)
         about = None if project is None else self.sessions.resolve_projects(project)
-        chosen = (source, None, session_ids, exclude_session_ids)
-        filters = make_filters(*chosen, since, until, at, latest=latest, projects=about, user_id=user_id)
+        chosen = (source, None, session_ids, exclude_session_ids, since, until, at)
+        filters = make_filters(*chosen, latest=latest, projects=about, user_id=user_id)
         found = self.recaller.recall(
             query,
             filters,
@@ -284,6 +282,7 @@ class Memory(Resource):
             deep=(check_depth("depth", depth) if depth else self.settings.depth) == "deep",
             project=(is_preferred and self.settings.project) or None,
             as_of=latest,
+            matches_only=matches_only,
             explain=explain,
             probe=probe,
         )
@@ -349,7 +348,7 @@ class Memory(Resource):
         return self.changes.log(limit, before=before, since=since)
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest that can be undone; return a description."""
+        """Undo a change of the log, by default the newest; see ``Changes.undo``."""
         return self.changes.undo(entry_id)
 
     def undo_notes(self) -> str:

@@ -40,7 +40,7 @@ def migrate(source: Settings, target: str) -> Iterator[Migrated]:
     database = target if to_server else ""
     there = Settings.load(home, database=database)
     if (there.database, there.home) == (source.database, source.home):
-        raise InvalidInput("The target is where the memory is already.")
+        raise InvalidInput("The memory is already there. Name another target.")
     with Memory(source, read_only=True) as memory:
         if not memory.home.exists:
             raise InvalidInput(f"There is no memory in {memory.home.location}.")
@@ -81,11 +81,6 @@ def _migrate_space(name: str, source: Settings, home: Any, database: str) -> Mig
         return Migrated(name, *counts[0])
 
 
-def _count(memory: Memory) -> tuple[int, int, int]:
-    sessions = memory.sessions
-    return sessions.session_count(archived=None), sessions.message_count(), memory.facts.count()
-
-
 def set_up_server(settings: Settings, role: str | None) -> str:
     """Make the tables on a server, and let a role use them; return what was done."""
     with Memory(settings) as memory:
@@ -97,3 +92,11 @@ def set_up_server(settings: Settings, role: str | None) -> str:
             grant(role)
         granted = "" if role is None else f" {role} may use them."
         return f"The tables are in {storage.location}.{granted}"
+
+
+def distribute(settings: Settings) -> str:
+    """Spread the tables of a server over the workers of Citus; return what was done."""
+    with Memory(settings) as memory:
+        storage: Any = memory.storage
+        storage.distribute()
+        return f"The tables in {storage.location} are distributed by space."

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import find_scheme
 from mnemos.memory.memory import Memory
 from mnemos.sessions.lookups import Clock
+
+
+@runtime_checkable
+class AnyMemory(Protocol):
+    """A memory of this machine or of a server, to tell one from a path with ``isinstance``."""
+
+    def recall(self, query: str) -> Any: ...
+
+    def call(self, name: str, args: dict[str, Any] | None = None) -> Any: ...
+
+    def tools(self) -> Any: ...
+
+    def close(self) -> Any: ...
 
 
 def open(

@@ -1,6 +1,6 @@
 """Sessions of the page in a browser.
 
-A link has a code that is good once, for some minutes. The page trades it for a token of its own, which
+A link has a code that is good once, for some minutes. The page trades it for its own token, which
 expires when it is not used. ``page.json`` in the home keeps the hashes of both, so that every server of the
 home knows them.
 """
@@ -71,7 +71,7 @@ class PageSessions:
     def trade(self, code: str) -> tuple[Token, str]:
         """Return a session and its token for a code; one that is unknown, old or used raises NotAllowed."""
         if not _CODE.fullmatch(code):
-            raise NotAllowed(f"That is not the code of a link. {_AGAIN}")
+            raise NotAllowed(f"The code in this link is not valid. {_AGAIN}")
         hashed, now = hash_token(code.encode()), self._clock()
         with _change(self._settings, now) as kept:
             found = next((one for one in kept.codes if secrets.compare_digest(one.sha256, hashed)), None)
@@ -96,7 +96,7 @@ class PageSessions:
             return None
         if known.expires_at is not None and known.expires_at < now + IDLE_SECONDS - _RENEW_SECONDS:
             self._renew(known, now)
-        return dataclasses.replace(known.grant, is_person=True)
+        return dataclasses.replace(known.grant, actor="", is_person=True)
 
     def _renew(self, known: Token, now: float) -> None:
         longer = msgspec.structs.replace(known, expires_at=now + IDLE_SECONDS)

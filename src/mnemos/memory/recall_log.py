@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import MnemosError
+from mnemos.settings import ACTING
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.recalls import RecallRow
 from mnemos.text.secrets import redact
@@ -54,7 +55,7 @@ class RecallLog:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._waiting: deque[tuple[float, str | None, Recall]] = deque(maxlen=_WAITING)
+        self._waiting: deque[tuple[float, str, str | None, Recall]] = deque(maxlen=_WAITING)
         self._storing = threading.Lock()
 
     def note(self, found: Recall) -> bool:
@@ -62,7 +63,7 @@ class RecallLog:
         session_id = _session.get()
         if not self._memory.settings.recall_log or session_id == _PRIVATE or not found.query.strip():
             return False
-        self._waiting.append((self._memory.clock(), session_id, found))
+        self._waiting.append((self._memory.clock(), ACTING.get(), session_id, found))
         return True
 
     def store(self) -> None:
@@ -80,7 +81,7 @@ class RecallLog:
 
             def work(tx: Writes) -> None:
                 now = tx.passages.version()[-1:]
-                states = [found.state[-1:] for _, _, found in waiting]
+                states = [found.state[-1:] for *_, found in waiting]
                 fresh = [row for row, state in zip(rows, states, strict=False) if state == now]
                 tx.recalls.add(fresh, keep=KEPT)
 
@@ -93,12 +94,12 @@ class RecallLog:
                 if self._waiting:
                     self._waiting.popleft()
 
-    def _make_row(self, at: float, session_id: str | None, found: Recall) -> RecallRow:
+    def _make_row(self, at: float, actor: str, session_id: str | None, found: Recall) -> RecallRow:
         settings = self._memory.settings
         query = repair_surrogates(found.query[:_LONGEST].replace("\0", ""))
         return RecallRow(
             at,
-            settings.actor,
+            actor or settings.actor,
             session_id,
             redact(query) if settings.redact else query,
             json.dumps([f"{hit.kind}:{hit.ref}" for hit in found.hits]),

@@ -30,7 +30,10 @@ _MOST_PIECES: Final = 300
 _MOST_BYTES: Final = 256_000_000
 _MOST_FILES: Final = 20_000
 _BLOCK: Final = 4_000_000
-_SERVER: Final = "the log and the backups of the database server, and keys of its text index until REINDEX"
+_SERVER: Final = (
+    "the log, the replicas and the backups of the database server; freed space in its tables until it is "
+    "reused; keys of its text index until `mnemos optimize --deep`"
+)
 _SEARCH_MEMORY: Final = 64_000_000
 _QUERY_SECONDS: Final = 5.0
 # Formats escape or double these characters; the text between them is the same in all formats.

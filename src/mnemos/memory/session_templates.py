@@ -1,4 +1,4 @@
-"""Templates in a folder of their own: what agent hosts open beside their sessions."""
+"""Templates in their own folder: what agent hosts open beside their sessions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _choose_files(memory: Memory) -> TemplateFiles:
     if memory.is_in_memory:
         return TemplatesInMemory()
     if memory.home.is_server and memory.storage.texts is not None:
-        return TemplatesInDatabase(memory.storage.texts, TEMPLATES, memory.clock)
+        return TemplatesInDatabase(memory.storage.texts, TEMPLATES)
     return TemplateFolder(memory.templates_folder, busy_seconds=memory.settings.busy_seconds)
 
 

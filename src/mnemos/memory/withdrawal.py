@@ -87,10 +87,13 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
         choice = choose(asked, [_describe(one) for one in found])
         places = choice.candidates if choice.meant is None else (choice.meant,)
     if not places:
-        raise NotFound(
-            f"No fact or note says {request.strip()[:80]!r}. Try other words, or an id such as f12. To "
-            "erase a message permanently, forget message:ID; recall returns the ids."
+        name = request.strip()[:80]
+        erase = (
+            f"To erase the session permanently, forget session:{name}."
+            if memory.sessions.get_session(name) is not None
+            else "To erase a message permanently, forget message:ID; recall returns the ids."
         )
+        raise NotFound(f"No fact or note says {name!r}. Try other words, or an id such as f12. {erase}")
     return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in places))
 
 

@@ -31,11 +31,13 @@ from mnemos.notebook.notes import (
     name_version,
     parse_book,
     parse_entries,
+    removal_key,
 )
 from mnemos.settings import Settings
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.passages import Passage
+from mnemos.storage.tombstones import Tombstone
 from mnemos.text.secrets import find_secrets
 
 KIND = "note"
@@ -186,6 +188,8 @@ class Notebook:
         def record(_: str, after: str, put: Callable[[], None]) -> None:
             def work(tx: Writes) -> None:
                 self._scrub(tx, book, after)
+                # Other machines erase their logs too: this may be about an entry that was removed before.
+                tx.tombstones.put([Tombstone(KIND, book, self._clock(), forgotten=True)])
                 put()
 
             self._storage.write(work)
@@ -388,7 +392,7 @@ class Notebook:
     def _log(self, tx: Writes, book: Book, before: str, after: str, undoing: int | None) -> None:
         self._log_by_hand(tx, book, before)
         operation = note_changes.CHANGE if undoing is None else note_changes.UNDO
-        by = self._record(tx, book, before, after, self._settings.actor, operation)
+        by = self._record(tx, book, before, after, self._settings.current_actor, operation)
         if undoing is not None:
             tx.audit.mark_undone(undoing, by)
         self._index(tx, book, after)
@@ -398,9 +402,9 @@ class Notebook:
         if any(map(find_secrets, notes)):
             raise Refused(
                 "The note was not stored: it holds a secret, and notes are sent to the model with every "
-                "turn. Note where the secret is kept instead."
+                "turn. Write down where the secret is kept instead."
             )
-        now, actor = self._clock(), self._settings.actor
+        now, actor = self._clock(), self._settings.current_actor
         admit(self._storage, "note", notes, allow=allow, at=now, actor=actor, find=find_orders)
 
     def _find_allowed(self, entries: Sequence[str]) -> frozenset[str]:
@@ -424,15 +428,10 @@ class Notebook:
             self._record(tx, book, known, text, note_changes.BY_HAND, note_changes.CHANGE)
 
     def _scrub(self, tx: Writes, book: Book, after: str) -> None:
-        tx.audit.scrub(note_changes.ref(book))
+        ref, actor, now = note_changes.ref(book), self._settings.current_actor, self._clock()
+        tx.audit.scrub(ref)
         # The next version begins with what is left.
-        tx.audit.record(
-            at=self._clock(),
-            actor=self._settings.actor,
-            operation=note_changes.FORGET,
-            ref=note_changes.ref(book),
-            after=after,
-        )
+        tx.audit.record(at=now, actor=actor, operation=note_changes.FORGET, ref=ref, after=after)
         self._index(tx, book, after)
 
     def _record(self, tx: Writes, book: Book, before: str, after: str, actor: str, operation: str) -> int:
@@ -451,7 +450,11 @@ class Notebook:
     def _index(self, tx: Writes, book: Book, text: str) -> None:
         wanted = self._indexable(book, text)
         there = _read_indexed(tx, book)
+        kept = {f"{book}:{digest(entry)}" for entry in parse_entries(text)}
         for ref in there - wanted.keys():
+            gone = tx.passages.find(KIND, ref)
+            if gone is not None and ref not in kept:
+                tx.tombstones.put([Tombstone(KIND, removal_key(book, gone.at, gone.text), self._clock())])
             tx.passages.remove(KIND, ref)
         for ref in wanted.keys() - there:
             tx.passages.put(KIND, ref, text=wanted[ref], at=self._clock(), also=book)

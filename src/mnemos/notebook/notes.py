@@ -127,3 +127,8 @@ def check_entry(content: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in entry):
         raise InvalidInput("content has a lone surrogate, which no file can hold. Remove it.")
     return entry
+
+
+def removal_key(book: Book, at: float, entry: str) -> str:
+    """Return the key under which a removal is recorded: when the entry came, and how long it is."""
+    return f"{book}:{at!r}:{len(entry)}"

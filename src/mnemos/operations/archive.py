@@ -271,12 +271,13 @@ class BackedUp(Result, frozen=True, kw_only=True):
 
 
 class Restore(Operation, frozen=True, kw_only=True):
-    """Replace the whole database, with every space, by a backup. The present data is kept in a file beside
+    """Replace the whole database, with every space, by a backup. A copy of the current data is kept beside
     it."""
 
     traits: ClassVar[Traits] = Traits(
         title="Restore a backup",
         destructive=True,
+        verb="replaces",
         begins=True,
         local=True,
         positional=("path",),
@@ -293,7 +294,7 @@ class Restore(Operation, frozen=True, kw_only=True):
         if not memory.home.exists:
             return ""
         count = plural(memory.sessions.message_count(), "message")
-        return f"everything in {memory.storage.location} ({count} in this space)"
+        return f"everything in {memory.storage.location} ({count} in this space) and keeps a copy beside it"
 
     def _backup(self) -> Path:
         path = path_of(self.path)

@@ -65,6 +65,9 @@ OnlyProject = Annotated[str | None, person_only("Only this project: its path or 
 AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
 # A program that calls for a model names the user: see ``Memory.call``.
 User = Annotated[str | None, person_only("Only this user's data and shared data, which has no user")]
+Revision = Annotated[
+    int | None, Meta(description="Refuse unless this is the session's revision, so nobody changed it since")
+]
 Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
 
 

@@ -33,6 +33,10 @@ class Traits:
     read_only: bool = False
     destructive: bool = False
     """Deletes something: a command asks first, unless ``--yes`` is given."""
+    verb: str = "deletes"
+    """The word before ``at_stake`` in the question of a destructive command."""
+    reverts: bool = False
+    """Restores an earlier state, and so may delete what was added since."""
     asks: bool = False
     """May ask for confirmation, see ``questions``; ``--yes`` confirms, also without a terminal."""
     needs_yes: bool = False
@@ -134,6 +138,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """True if this input changes the memory; it is not run where that is disabled."""
         return not self.traits.read_only
 
+    def destroys(self) -> bool:
+        """True if this input may delete what others wrote: over a network it needs the scope ``admin``."""
+        return self.traits.destructive or self.traits.reverts
+
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
         """Describe what a destructive operation would delete; empty for nothing.
 
@@ -144,6 +152,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def questions(self, memory: Memory) -> Sequence[Question]:  # noqa: ARG002
         """Return questions about what the input leaves open."""
         return ()
+
+    def offer(self, memory: Memory) -> tuple[str, tuple[str, ...]] | None:  # noqa: ARG002
+        """Return a question to ask a person afterwards, and the command that a yes runs."""
+        return None
 
     def with_answers(self, answers: Mapping[str, str]) -> Operation:  # noqa: ARG002
         """Return the same input completed by the answers to its questions."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.memory.change_feed import read_changes
-from mnemos.operations.arguments import up_to
+from mnemos.operations.arguments import leave_unlisted, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import render_time
 from mnemos.text.stored_text import join_items, one_line
@@ -22,25 +22,27 @@ class ListChanges(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="List changes", read_only=True, example="--limit 5")
 
-    since: Annotated[str | None, Meta(description="Cursor of an earlier answer; 0-0-0 for the beginning")] = (
-        None
-    )
+    since: Annotated[
+        str | None,
+        Meta(description="Cursor of an earlier answer, 0-0-0 for the start, or a date or time"),
+    ] = None
     limit: Annotated[int, up_to(1000)] = 50
+    recalls: Annotated[bool, leave_unlisted("Also list questions that were asked from now on")] = False
 
     def run(self, memory: Memory) -> ChangesFound:
-        page = read_changes(memory, self.since, self.limit)
+        page = read_changes(memory, self.since, self.limit, recalls=self.recalls)
         return ChangesFound(
             changes=[fill(ChangeInfo, one) for one in page.changes], cursor=page.cursor, more=page.more
         )
 
 
 class ChangeInfo(Info, frozen=True, kw_only=True):
-    """A change. ``action`` is append, create, or an operation of the log."""
+    """A change. ``action`` is append, create, ask, or an operation of the log."""
 
     cursor: str
     """Pass it as ``since`` to get what follows."""
     kind: str
-    """message, session, fact, note, entry, template or log."""
+    """message, session, fact, note, entry, template, recall or log."""
     ref: str
     at: float
     action: str

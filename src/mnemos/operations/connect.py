@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.errors import NotFound
+from mnemos.errors import NotFound, how_to_install
 from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients import client_connection as connection
 from mnemos.integrations.clients import machine
@@ -23,7 +23,7 @@ from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.client_connection import Request
 from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
-from mnemos.integrations.watch.recorders import describe_recording
+from mnemos.integrations.watch.recorders import describe_recording, needs_watch
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, Operation, Question, Result, Traits, check_confirmed, confirmation
 
@@ -234,7 +234,7 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
                 "backups": connection.find_backups(request, done.changes) if not self.undo else [],
                 "remarks": [
                     *done.remarks,
-                    *([] if self.undo else [*check_sdk(), self.describe_recording(memory)]),
+                    *([] if self.undo else [*check_sdk(), self.describe_recording(memory, request)]),
                 ],
                 "afterwards": self.next_step(),
                 "undo_command": shlex.join(words),
@@ -257,12 +257,35 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
     def next_step(self) -> str:
         return CLIENTS[self.client].afterwards
 
-    def describe_recording(self, memory: Memory) -> str:
-        hooks = not getattr(self, "no_hooks", False)
-        return describe_recording(memory, self.client, hooks=hooks)
+    def describe_recording(self, memory: Memory, request: Request) -> str:
+        return describe_recording(memory, self.client, hooks=connection.will_record(request))
+
+    def offer(self, memory: Memory) -> tuple[str, tuple[str, ...]] | None:
+        request = self.request(memory)
+        has_services = sys.platform == "darwin" or sys.platform.startswith("linux")
+        if self.undo or not self.writes() or memory.settings.disabled or not has_services:
+            return None
+        if not needs_watch(memory, self.client, hooks=connection.will_record(request)):
+            return None
+        return "Record them by `mnemos watch`, now and at every login?", (
+            "watch",
+            "install",
+            *request.launch.options,
+        )
 
 
-class ConnectClaudeCode(_ConnectClient, frozen=True, kw_only=True):
+class _ConnectRecorded(_ConnectClient, frozen=True, kw_only=True):
+    """Connect a client that can record and recall by itself."""
+
+    no_hooks: Annotated[bool, Meta(description="Only the server, without automatic recall and recording")] = (
+        False
+    )
+
+    def request(self, memory: Memory) -> Request:
+        return altered(_ConnectClient.request(self, memory), hooks=not self.no_hooks)
+
+
+class ConnectClaudeCode(_ConnectRecorded, frozen=True, kw_only=True):
     """Connect Claude Code to this memory, for all projects: as an MCP server, with hooks that recall and
     record automatically. With plugin, write a plug-in folder and leave the settings alone."""
 
@@ -272,17 +295,13 @@ class ConnectClaudeCode(_ConnectClient, frozen=True, kw_only=True):
     config: Annotated[
         str | None, Meta(description="Folder of its settings; default: $CLAUDE_CONFIG_DIR or ~/.claude")
     ] = None
-    no_hooks: Annotated[bool, Meta(description="Only the server, without automatic recall and recording")] = (
-        False
-    )
     plugin: Annotated[
         str | None, Meta(description="Write a plug-in into this folder instead, for claude --plugin-dir")
     ] = None
 
     def request(self, memory: Memory) -> Request:
         folder = None if self.plugin is None else path_of(self.plugin, "plugin")
-        request = _build_request(memory, self.client, undo=self.undo, config=self.config_path())
-        return altered(request, hooks=not self.no_hooks, plugin=folder)
+        return altered(_ConnectRecorded.request(self, memory), plugin=folder)
 
     def settings_options(self) -> tuple[str, ...]:
         if self.plugin:
@@ -307,8 +326,9 @@ class ConnectClaudeDesktop(_ConnectClient, frozen=True, kw_only=True):
     ] = None
 
 
-class ConnectCursor(_ConnectClient, frozen=True, kw_only=True):
-    """Connect Cursor to this memory as an MCP server, for all projects."""
+class ConnectCursor(_ConnectRecorded, frozen=True, kw_only=True):
+    """Connect Cursor to this memory, for all projects: as an MCP server, with hooks that record
+    automatically."""
 
     client: ClassVar[str] = "cursor"
     traits: ClassVar[Traits] = _traits("Connect Cursor")
@@ -329,8 +349,9 @@ class ConnectVSCode(_ConnectClient, frozen=True, kw_only=True):
     ] = None
 
 
-class ConnectCodex(_ConnectClient, frozen=True, kw_only=True):
-    """Connect Codex to this memory as an MCP server."""
+class ConnectCodex(_ConnectRecorded, frozen=True, kw_only=True):
+    """Connect Codex to this memory: as an MCP server, with hooks that recall and record automatically, once
+    you trust them."""
 
     client: ClassVar[str] = "codex"
     traits: ClassVar[Traits] = _traits("Connect Codex")
@@ -340,8 +361,9 @@ class ConnectCodex(_ConnectClient, frozen=True, kw_only=True):
     ] = None
 
 
-class ConnectGemini(_ConnectClient, frozen=True, kw_only=True):
-    """Connect Gemini CLI to this memory as an MCP server, for all projects."""
+class ConnectGemini(_ConnectRecorded, frozen=True, kw_only=True):
+    """Connect Gemini CLI to this memory, for all projects: as an MCP server, with hooks that recall and
+    record automatically."""
 
     client: ClassVar[str] = "gemini"
     traits: ClassVar[Traits] = _traits("Connect Gemini CLI")
@@ -349,8 +371,9 @@ class ConnectGemini(_ConnectClient, frozen=True, kw_only=True):
     config: Annotated[str | None, Meta(description="Settings file; default: ~/.gemini/settings.json")] = None
 
 
-class ConnectQwen(_ConnectClient, frozen=True, kw_only=True):
-    """Connect Qwen Code to this memory as an MCP server, for all projects."""
+class ConnectQwen(_ConnectRecorded, frozen=True, kw_only=True):
+    """Connect Qwen Code to this memory, for all projects: as an MCP server, with hooks that recall and
+    record automatically."""
 
     client: ClassVar[str] = "qwen"
     traits: ClassVar[Traits] = _traits("Connect Qwen Code")
@@ -358,8 +381,9 @@ class ConnectQwen(_ConnectClient, frozen=True, kw_only=True):
     config: Annotated[str | None, Meta(description="Settings file; default: ~/.qwen/settings.json")] = None
 
 
-class ConnectOpenCode(_ConnectClient, frozen=True, kw_only=True):
-    """Connect OpenCode to this memory as an MCP server, for all projects."""
+class ConnectOpenCode(_ConnectRecorded, frozen=True, kw_only=True):
+    """Connect OpenCode to this memory, for all projects: as an MCP server, with a plug-in that recalls and
+    records automatically."""
 
     client: ClassVar[str] = "opencode"
     traits: ClassVar[Traits] = _traits("Connect OpenCode")
@@ -381,15 +405,12 @@ OPERATIONS: Mapping[str, type[_Connect]] = {
     HERMES: ConnectHermes,
 }
 
-MISSING_SDK = (
-    'the MCP SDK is not installed; run `pip install "mnemos[mcp]"`, `uv tool install "mnemos[mcp]"` or '
-    '`pipx install --force "mnemos[mcp]"`, depending on how you installed mnemos'
-)
+MISSING_SDK = f"The MCP SDK is not installed. {how_to_install('mcp')}"
 
 
 def check_sdk() -> list[str]:
     """Return a warning if `mnemos mcp`, which clients start, lacks the MCP SDK."""
-    return [] if _is_run_by_uvx() or find_spec("mcp_types") else [f"Before you use it: {MISSING_SDK}."]
+    return [] if _is_run_by_uvx() or find_spec("mcp_types") else [MISSING_SDK]
 
 
 def _is_run_by_uvx() -> bool:

@@ -170,7 +170,7 @@ class RestoreDatabase(Operation, frozen=True, kw_only=True):
     """Restore a snapshot of a database, by default the newest. The present state becomes a snapshot first."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Restore a database", positional=("database", "snapshot"), example="default"
+        title="Restore a database", reverts=True, positional=("database", "snapshot"), example="default"
     )
 
     database: Name = "default"
@@ -178,6 +178,16 @@ class RestoreDatabase(Operation, frozen=True, kw_only=True):
         str | None, Meta(description="Name of the snapshot, or its beginning; default: the newest")
     ] = None
 
-    def run(self, memory: Memory) -> Done:
+    def run(self, memory: Memory) -> DatabaseRestored:
         restored = memory.workspace.restore(self.database, self.snapshot)
-        return Done(done=f"Restored {self.database} to {restored}. Its former state is a snapshot now.")
+        return DatabaseRestored(database=self.database, snapshot=restored)
+
+
+class DatabaseRestored(Result, frozen=True, kw_only=True):
+    database: str
+    snapshot: str
+
+    def as_text(self) -> str:
+        return join_items(
+            [f"Restored {self.database} to {self.snapshot}. Its former state is a snapshot now."]
+        )

@@ -9,12 +9,13 @@ from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
-from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.language.threats import scan
 from mnemos.language.threats.guard import ADVICE, admit
 from mnemos.operations.arguments import Allow, Offset, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.evaluation import EvaluationReport
+from mnemos.operations.namespaces import Namespace, PlacedKey, choose_place, list_placed
 from mnemos.operations.texts import cut, plural, render_time
 from mnemos.progress import Progress
 from mnemos.text.stored_text import join_items, one_line
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 User = Annotated[str, Meta(description="User whose entries these are; users never see each other's")]
 Key = Annotated[str, Meta(description="Subject of the entry, e.g. pref_editor")]
 _SHOWN = 200
+_PLACED = 1000
 _OFF = "Nothing is stored: the backend is disabled ({}). Set MNEMOS_BACKEND=local to store entries here."
 
 
@@ -40,7 +42,7 @@ def store_entry(
     """Store an entry in the backend; one that reads like an order to a model needs a person to allow it."""
     # A backend elsewhere needs no home for harmless text.
     if scan(key) or scan(value):
-        now, actor = memory.clock(), memory.settings.actor
+        now, actor = memory.clock(), memory.settings.current_actor
         admit(memory.storage, "entry", [key, value], allow=allow, at=now, actor=actor)
     if not memory.backend.store(user, key, value, metadata):
         raise Unavailable(f"{memory.backend.backend_name} did not accept {key!r}. Nothing was stored.")
@@ -75,6 +77,9 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return self.action in ("store", "delete", "evaluate")
 
+    def destroys(self) -> bool:
+        return self.action == "delete"
+
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
         return f"the entry {self.key!r} of {self.user_id}" if self.action == "delete" and self.key else ""
 
@@ -100,12 +105,12 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
             raise InvalidInput(f"{self.action} needs {' and '.join(missing)}")
 
     def _store(self, memory: Memory) -> BackendAnswer:
-        key, value = _text(self.key), _text(self.value)
+        key, value = self.key or "", self.value or ""
         store_entry(memory, self.user_id, key, value, self.metadata, allow=self.allow)
-        return BackendAnswer(success=True, key=_text(self.key), note=_note(memory.backend))
+        return BackendAnswer(success=True, key=key, note=_note(memory.backend))
 
     def _retrieve(self, memory: Memory) -> BackendAnswer:
-        entry = memory.backend.retrieve(self.user_id, _text(self.key))
+        entry = memory.backend.retrieve(self.user_id, self.key or "")
         if entry is None:
             off = _note(memory.backend)
             raise NotFound(f"{self.user_id} has no entry {self.key!r}" + (f". {off}" if off else ""))
@@ -118,8 +123,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         )
 
     def _query(self, memory: Memory) -> BackendAnswer:
-        found = memory.backend.query(self.user_id, _text(self.query_text))
-        results = [_info(entry) for entry in found]
+        results = [_info(one) for one in memory.backend.query(self.user_id, self.query_text or "")]
         return BackendAnswer(success=True, results=results, count=len(results), note=_note(memory.backend))
 
     def _list(self, memory: Memory) -> BackendAnswer:
@@ -127,7 +131,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         return BackendAnswer(success=True, keys=keys, count=len(keys), note=_note(memory.backend))
 
     def _delete(self, memory: Memory) -> BackendAnswer:
-        if not memory.backend.delete(self.user_id, _text(self.key)):
+        if not memory.backend.delete(self.user_id, self.key or ""):
             raise NotFound(f"{self.user_id} has no entry {self.key!r}. Nothing was deleted.")
         return BackendAnswer(success=True)
 
@@ -205,7 +209,9 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
 
 
 class ListEntries(Operation, frozen=True, kw_only=True):
-    """List the keys of a user's entries, most recently updated first; with values, the entries."""
+    """List the keys of a user's entries, most recently updated first; with values, the entries.
+
+    Entries that programs keep in namespaces of the user come after them."""
 
     traits: ClassVar[Traits] = Traits(
         title="List entries", read_only=True, begins=True, example="--user alice --values --limit 20"
@@ -215,18 +221,21 @@ class ListEntries(Operation, frozen=True, kw_only=True):
     values: Annotated[bool, Meta(description="Show the values, too")] = False
     limit: Annotated[int, up_to(1000)] | None = None
     offset: Offset = 0
+    namespace: Namespace = None
 
     def run(self, memory: Memory) -> KeyList:
-        keys = memory.backend.list_keys(self.user)
+        backend, user = choose_place(memory, self.user, self.namespace)
+        keys = backend.list_keys(user)
         end = None if self.limit is None else self.offset + self.limit
         page = keys[self.offset : end]
-        found = (memory.backend.retrieve(self.user, key) for key in page) if self.values else ()
+        found = (backend.retrieve(user, key) for key in page) if self.values else ()
         return KeyList(
             user=self.user,
             keys=page,
             count=len(keys),
-            backend=memory.backend.backend_name,
+            backend=backend.backend_name,
             entries=[fill(EntryDetail, entry) for entry in found if entry is not None],
+            placed=[] if memory.backend.is_cloud else list_placed(memory, self.user, self.limit or _PLACED),
         )
 
 
@@ -248,13 +257,17 @@ class KeyList(Result, frozen=True, kw_only=True):
     backend: str
     entries: list[EntryDetail] = field(default_factory=list)
     """The entries of ``keys``, if values were asked for."""
+    placed: list[PlacedKey] = field(default_factory=list)
+    """Entries in namespaces below the user, which `entries find` shows with their values."""
 
     def as_text(self) -> str:
-        if not self.count:
-            return f"{self.user} has no entries in {self.backend}."
+        if not self.count and not self.placed:
+            off = ". Entries are off: set backend to local" if self.backend.startswith("null") else ""
+            return f"{self.user} has no entries{off}."
         shown = [f"{one.key}: {cut(one.value, _SHOWN)}" for one in self.entries] or self.keys
+        placed = [f"{'/'.join(one.namespace)}  {one.key}  ({one.ref})" for one in self.placed]
         rest = [f"({len(self.keys)} of {self.count})"] if len(self.keys) < self.count else []
-        return join_items([*map(one_line, shown), *rest])
+        return join_items([*map(one_line, [*shown, *placed]), *rest])
 
 
 class ListEntryUsers(Operation, frozen=True, kw_only=True):
@@ -298,7 +311,7 @@ class GetEntry(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> EntryShown:
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
-            raise _missing(memory, self.user, self.key)
+            raise _missing(memory.backend, self.user, self.key)
         return EntryShown(
             user=entry.user_id,
             key=entry.key,
@@ -345,7 +358,7 @@ class SetEntry(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> Done:
         off = _note(memory.backend)
         if isinstance(off, str):
-            raise Unavailable(off)
+            raise Disabled(off)
         store_entry(memory, self.user, self.key, self.value, self.metadata, allow=self.allow)
         return Done(done=f"Set {self.key} for {self.user}.")
 
@@ -406,17 +419,25 @@ class DeleteEntry(Operation, frozen=True, kw_only=True):
 
     key: Key
     user: User = "default"
+    namespace: Namespace = None
+
+    @property
+    def _owner(self) -> str:
+        return self.user if self.namespace is None else "/".join(self.namespace)
 
     def at_stake(self, memory: Memory) -> str:
-        entry = memory.backend.retrieve(self.user, self.key)
+        backend, user = choose_place(memory, self.user, self.namespace)
+        entry = backend.retrieve(user, self.key)
         if entry is None:
-            raise _missing(memory, self.user, self.key)
-        return f"the entry {self.key!r} of {self.user}, last set {render_time(entry.updated_at)}, permanently"
+            raise _missing(backend, self._owner, self.key)
+        when = render_time(entry.updated_at)
+        return f"the entry {self.key!r} of {self._owner}, last set {when}, permanently"
 
     def run(self, memory: Memory) -> Done:
-        if not memory.backend.delete(self.user, self.key):
-            raise _missing(memory, self.user, self.key)
-        return Done(done=f"Deleted {self.key} of {self.user}.")
+        backend, user = choose_place(memory, self.user, self.namespace)
+        if not backend.delete(user, self.key):
+            raise _missing(backend, self._owner, self.key)
+        return Done(done=f"Deleted {self.key} of {self._owner}.")
 
 
 class ShowBackend(Operation, frozen=True, kw_only=True):
@@ -449,15 +470,9 @@ class BackendShown(Result, frozen=True, kw_only=True):
         return join_items([f"{self.backend}: {self.reason}. Data location: {self.location}.{leaves}"])
 
 
-def _missing(memory: Memory, user: str, key: str) -> NotFound:
-    return NotFound(
-        f"{memory.backend.backend_name} has no entry {key!r} of the user {user!r}. "
-        "The tool entries_list lists the keys."
-    )
-
-
-def _text(value: str | None) -> str:
-    return "" if value is None else value
+def _missing(backend: MemoryBackend, user: str, key: str) -> NotFound:
+    name = backend.backend_name
+    return NotFound(f"{name} has no entry {key!r} of user {user!r}. The tool entries_list lists the keys.")
 
 
 def _note(backend: MemoryBackend) -> str | UnsetType:
@@ -481,5 +496,5 @@ def _info(entry: MemoryEntry) -> EntryInfo:
 
 
 def _line(one: EntryInfo) -> str:
-    how = one.match if isinstance(one.match, str) else WORDS
-    return f"{one_line(one.key)}: {cut(one.value, _SHOWN)}" + (f"  ({how})" if how != WORDS else "")
+    how = "" if one.match is UNSET or one.match == WORDS else f"  ({one.match})"
+    return f"{one_line(one.key)}: {cut(one.value, _SHOWN)}{how}"

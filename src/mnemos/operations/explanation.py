@@ -76,7 +76,8 @@ class Explain(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> Explained:
-        found = _REF.fullmatch(self.ref.strip())
+        ref = self.ref.strip()
+        found = _REF.fullmatch(f"message:{ref}" if ref.isascii() and ref.isdecimal() else ref)
         if found is None:
             raise InvalidInput(
                 f"{cut(self.ref, 80)!r} is not a reference. Use f12, message:ID, note:ID or entry:ID."

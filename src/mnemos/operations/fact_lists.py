@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.fact_reader import State, Tier
-from mnemos.language.moments import read_moment
+from mnemos.language.moments import read_moment, read_span
 from mnemos.memory.erasure import scrub
 from mnemos.operations.arguments import Offset, User, When, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
@@ -75,7 +75,12 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     status: Status = "all"
     type: Annotated[list[str] | None, Meta(description="Only these types: C, D, V, ?, ✓")] = None
     as_of: When = None
+    since: When = None
+    until: When = None
     said_in: Annotated[str | None, Meta(description="Only facts stated in this session")] = None
+    query: Annotated[str | None, Meta(description="Only facts with all these words, or parts of words")] = (
+        None
+    )
     limit: Annotated[int, up_to(100_000)] = 200
     offset: Offset = 0
     session_id: SessionId = None
@@ -87,6 +92,12 @@ class ListFacts(Operation, frozen=True, kw_only=True):
         if self.said_in is not None:
             session = memory.sessions.resolve_session(self.said_in, user_id=self.user_id)
             facts = [fact for fact in facts if fact.session_id == session]
+        start, end = read_span(self.since, self.until, memory.clock())
+        facts = [
+            fact for fact in facts if (start is None or fact.at >= start) and (end is None or fact.at < end)
+        ]
+        for word in (self.query or "").casefold().split():
+            facts = [fact for fact in facts if word in f"{fact.target} {fact.content}".casefold()]
         facts.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
         kept = facts[self.offset : self.offset + self.limit]
         return FactList(

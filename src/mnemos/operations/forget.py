@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta, field
 
 from mnemos.errors import InvalidInput
-from mnemos.memory.erasure import REFERENCE
+from mnemos.memory.erasure import REFERENCE, read_texts
 from mnemos.operations.arguments import MOST, User, leave_unlisted, resolve_or_keep
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.sessions import describe_loss
-from mnemos.operations.texts import list_some, render_first, render_time
-from mnemos.text.stored_text import join_items, reveal
+from mnemos.operations.texts import cut, list_some, message_text, render_first, render_time
+from mnemos.text.stored_text import join_items, one_line, reveal
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 20
+_QUOTED = 80
 COMPACT = "compact the database"
 COMPACT_COMMAND = "run `mnemos workspace compact {}`"
 _UNSEARCHED = "Not searched, because the file is too large or unreadable, or the text too short to look for:"
-_PENDING = "Another program is reading the database. Traces in its log are erased when it is done."
+_PENDING = (
+    "Traces stay in the files of the database for now: another program is reading it, or your role on the "
+    "server may not clean it up."
+)
 
 
 class Forget(Operation, frozen=True, kw_only=True):
@@ -66,16 +70,19 @@ class Forget(Operation, frozen=True, kw_only=True):
 
     def _list_refs(self) -> list[str]:
         if (self.ref is None) == (not self.refs):
-            raise InvalidInput("Say what to forget: ref for one, refs for several.")
+            raise InvalidInput('Say what to forget, such as "where I live", f12 or message:42.')
         return [self.ref] if self.ref is not None else list(dict.fromkeys(self.refs or ()))
 
     def _describe_loss(self, memory: Memory, ref: str) -> str:
         kind, _, name = ref.partition(":")
-        if kind == "message" and name.isdecimal() and int(name) <= MOST:
-            memory.sessions.get_messages_around(int(name), 0, 0)
+        if kind == "message" and name.isascii() and name.isdecimal() and int(name) <= MOST:
+            (message,) = memory.sessions.get_messages_around(int(name), 0, 0)
+            text = cut(one_line(message_text(message["content"])), _QUOTED)
+            return f'{ref} ({message["role"]}, {render_time(message["timestamp"])}: "{text}")'
         if kind == "session" and memory.sessions.get_session(name):
             return describe_loss(memory, name)
-        return ref
+        texts = read_texts(memory, kind, name)
+        return f'{ref} ("{cut(one_line(texts[0]), _QUOTED)}")' if texts else ref
 
     def _resolve(self, memory: Memory, ref: str) -> str:
         """Return the reference with the whole id of a session; one that only the log still has is kept."""
@@ -97,7 +104,7 @@ class Erased(Result, frozen=True, kw_only=True):
     """Files and tables that may still contain something that was erased."""
 
     pending: bool = False
-    """True while another program keeps the write-ahead log from being emptied."""
+    """True while another program, or a missing right on a server, keeps traces from being erased."""
     copies: list[str] = field(default_factory=list)
     """Files that may contain it."""
     tables: list[str] = field(default_factory=list)

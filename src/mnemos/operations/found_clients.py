@@ -64,6 +64,10 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
             for question in OPERATIONS[client]().questions(memory)
         ]
 
+    def offer(self, memory: Memory) -> tuple[str, tuple[str, ...]] | None:
+        offers = (OPERATIONS[client]().offer(memory) for client in self.client or ())
+        return next((offer for offer in offers if offer is not None), None)
+
     def with_answers(self, answers: Mapping[str, str]) -> Operation:
         return replace(self, client=[client for client, answer in answers.items() if answer == "yes"] or None)
 

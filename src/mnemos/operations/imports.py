@@ -31,7 +31,7 @@ DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 _READING = "Reading conversations"
 
 Program = Literal[
-    "gemini", "qwen", "opencode", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
+    "gemini", "qwen", "opencode", "cursor", "cline", "roo", "continue", "copilot", "goose", "zed", "aider"
 ]
 PROGRAMS: tuple[str, ...] = get_args(Program)
 

@@ -6,16 +6,47 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.arguments import Offset, up_to
+from mnemos.errors import NotFound
+from mnemos.operations.arguments import Allow, Offset, leave_unlisted, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
-from mnemos.operations.texts import plural
+from mnemos.operations.texts import plural, render_time
 from mnemos.sessions.records import dump_json
 from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
+    from mnemos.entries.backend import MemoryBackend, MemoryEntry
+    from mnemos.entries.entry_store import Entries
     from mnemos.memory import Memory
 
+Expiry = Annotated[float | None, Meta(description="Unix seconds from which on it is gone")]
 Labels = Annotated[list[str], Meta(description="Labels of the namespace; the first is its owner")]
+
+Namespace = Annotated[
+    list[str] | None, leave_unlisted("Labels of a namespace of this memory, instead of a user")
+]
+
+
+def choose_place(memory: Memory, user: str, namespace: list[str] | None) -> tuple[MemoryBackend, Any]:
+    """Return the backend and the user, or with a namespace this memory and the labels."""
+    return (memory.backend, user) if namespace is None else (memory.entries, tuple(namespace))
+
+
+class PlacedKey(Info, frozen=True, kw_only=True):
+    """An entry in a namespace of this memory."""
+
+    ref: str
+    """Name to forget it by."""
+    namespace: list[str]
+    key: str
+
+
+def list_placed(memory: Memory, user: str, limit: int) -> list[PlacedKey]:
+    """Return the entries in namespaces below a user, the last changed first."""
+    return [
+        PlacedKey(ref=f"entry:{one.number}", namespace=list(one.namespace), key=one.key)
+        for one in memory.entries.find((user,), limit=limit)
+        if len(one.namespace) > 1
+    ]
 
 
 class FoundEntry(Info, frozen=True, kw_only=True):
@@ -30,6 +61,8 @@ class FoundEntry(Info, frozen=True, kw_only=True):
     expires_at: float | None
     score: float | None
     """Match with the question, from 0 to 1."""
+    match: str = ""
+    """``words``, or ``semantic`` if it is only similar in meaning."""
 
 
 class FindEntries(Operation, frozen=True, kw_only=True):
@@ -49,15 +82,10 @@ class FindEntries(Operation, frozen=True, kw_only=True):
     ] = None
     limit: Annotated[int, up_to(1000)] = 20
     offset: Offset = 0
+    key: Annotated[str | None, leave_unlisted("Only the entry with this key of the namespace")] = None
+    exact: Annotated[bool, leave_unlisted("With a query: only this namespace, none below")] = False
 
     def run(self, memory: Memory) -> FoundEntries:
-        found = memory.entries.find(
-            tuple(self.namespace or ()),
-            query=self.query,
-            filter=self.filter,
-            limit=self.limit,
-            offset=self.offset,
-        )
         entries = [
             FoundEntry(
                 ref=f"entry:{one.number}",
@@ -69,10 +97,22 @@ class FindEntries(Operation, frozen=True, kw_only=True):
                 updated_at=one.updated_at,
                 expires_at=one.expires_at,
                 score=one.score,
+                match=one.match,
             )
-            for one in found
+            for one in self._find(memory.entries)
         ]
         return FoundEntries(entries=entries)
+
+    def _find(self, entries: Entries) -> list[MemoryEntry]:
+        labels = tuple(self.namespace or ())
+        if self.key is not None:
+            entry = entries.retrieve(labels, self.key)
+            return [] if entry is None else [entry]
+        if self.exact and self.query:
+            return entries.query(labels, self.query, self.limit)
+        return entries.find(
+            labels, query=self.query, filter=self.filter, limit=self.limit, offset=self.offset
+        )
 
 
 class FoundEntries(Result, frozen=True, kw_only=True):
@@ -99,17 +139,50 @@ class PutEntry(Operation, frozen=True, kw_only=True):
 
     key: Annotated[str, Meta(description="Key of the entry")]
     namespace: Labels
-    value: Annotated[dict[str, Any], Meta(description="Any JSON object")]
+    value: Annotated[
+        dict[str, Any] | list[Any] | str | int | float | bool | None,
+        Meta(description="Any JSON value, such as an object"),
+    ]
     fields: Annotated[
         list[str] | None, Meta(description="Paths in the value that are searched; default: all")
     ] = None
-    expires_at: Annotated[float | None, Meta(description="Unix seconds from which on it is gone")] = None
+    expires_at: Expiry = None
+    metadata: Annotated[dict[str, Any] | None, leave_unlisted("Any JSON object")] = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> Done:
         memory.entries.put(
-            tuple(self.namespace), self.key, self.value, fields=self.fields, expires_at=self.expires_at
+            tuple(self.namespace),
+            self.key,
+            self.value,
+            metadata=self.metadata,
+            fields=self.fields,
+            expires_at=self.expires_at,
+            allow=self.allow,
         )
         return Done(done=f"Set {self.key} in {'/'.join(self.namespace)}.")
+
+
+class ExpireEntry(Operation, frozen=True, kw_only=True):
+    """Change when an entry of a namespace expires, and nothing else; without a time, it never does."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Change when an entry expires",
+        idempotent=True,
+        positional=("key",),
+        example="pref_editor --namespace sam --expires-at 1893456000",
+    )
+
+    key: Annotated[str, Meta(description="Key of the entry")]
+    namespace: Labels
+    expires_at: Expiry = None
+
+    def run(self, memory: Memory) -> Done:
+        place = "/".join(self.namespace)
+        if not memory.entries.set_expiry(tuple(self.namespace), self.key, self.expires_at):
+            raise NotFound(f"There is no entry {self.key!r} in {place}.")
+        when = "never expires" if self.expires_at is None else f"expires {render_time(self.expires_at)}"
+        return Done(done=f"{self.key} in {place} {when}.")
 
 
 class ListNamespaces(Operation, frozen=True, kw_only=True):

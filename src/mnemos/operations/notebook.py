@@ -50,6 +50,9 @@ class EditNotes(Operation, frozen=True, kw_only=True):
     ] = None
     allow: Allow = False
 
+    def destroys(self) -> bool:
+        return "remove" in (self.action, *(one.get("action") for one in self.operations or ()))
+
     def run(self, memory: Memory) -> NotesEdited:
         if self.operations and self.action is not None:
             raise InvalidInput("Pass an action or operations, not both.")
@@ -245,7 +248,7 @@ class NoteVersion(Info, frozen=True, kw_only=True):
     version: str
     entries: list[str]
     text: str
-    """The whole file, to be passed to an edit that brings it back."""
+    """The whole file, to be passed to an edit that restores it."""
     at: float | None
     """None for an edit by hand that is not logged yet."""
     actor: str
@@ -270,7 +273,7 @@ class NoteVersions(Result, frozen=True, kw_only=True):
 class UndoNotes(Operation, frozen=True, kw_only=True):
     """Undo the newest change of the notebook that can be undone."""
 
-    traits: ClassVar[Traits] = Traits(title="Undo a notebook change")
+    traits: ClassVar[Traits] = Traits(title="Undo a notebook change", reverts=True)
 
     def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo_notes())

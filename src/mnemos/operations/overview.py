@@ -158,7 +158,7 @@ class Overview(Result, frozen=True, kw_only=True):
 
 
 class ListSpaces(Operation, frozen=True, kw_only=True):
-    """List the spaces of this home. A space is a memory of its own: another user, agent or team."""
+    """List the spaces of this home. A space is a separate memory: another user, agent or team."""
 
     traits: ClassVar[Traits] = Traits(title="List spaces", read_only=True, local=True)
 

@@ -180,7 +180,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         if kept:
             _save(self.name, loaded, kept, str(home))
         missing = setup.find_unset(loaded.fields, values)
-        # It may have what it needs in a place of its own, from an earlier set-up.
+        # It may have what it needs in its own place, from an earlier set-up.
         if missing and _ask(self.name, loaded.provider.is_available, memory.settings.prefetch_seconds):
             missing = []
         if not missing:

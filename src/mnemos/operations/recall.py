@@ -78,6 +78,9 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     ] = False
     project: Project = None
     all_projects: AllProjects = False
+    matches_only: Annotated[
+        bool, leave_unlisted("Leave out messages that are only next to one that matches")
+    ] = False
     explain: Annotated[
         bool, leave_unlisted("Show what each score is made of, what each stage did and how long it took")
     ] = False
@@ -103,6 +106,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             words_only=self.words_only,
             depth="deep" if self.deep else None,
             project=self.project or None,
+            matches_only=self.matches_only,
             all_projects=self.all_projects,
             user_id=self.user_id,
             as_of=self.as_of,
@@ -201,7 +205,8 @@ class Recalled(Result, frozen=True, kw_only=True):
     def footer(self) -> str:
         doubt = " that may not answer the question" if self.certainty == WEAK else ""
         more = f"; {self.more} more: --limit {len(self.hits) + self.more}" if self.more else ""
-        return f"{plural(len(self.hits), 'passage')}{doubt}, {describe_search(self._share())}{more}"
+        search = describe_search(self._share(), deep="deep" in self.mode)
+        return f"{plural(len(self.hits), 'passage')}{doubt}, {search}{more}"
 
     def shorten(self, most: int) -> Recalled:
         return (

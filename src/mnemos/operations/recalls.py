@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.arguments import MOST, up_to
+from mnemos.language.moments import read_moment
+from mnemos.operations.arguments import MOST, When, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import cut, plural, render_time
 from mnemos.text.stored_text import join_items, one_line
@@ -31,9 +32,12 @@ class ListRecalls(Operation, frozen=True, kw_only=True):
 
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only questions before this number")] | None = None
+    since: When = None
 
     def run(self, memory: Memory) -> RecallList:
         rows = memory.feeds.asked.list(self.limit, before=self.before)
+        if (start := read_moment("since", self.since, memory.clock())) is not None:
+            rows = [row for row in rows if row.at >= start]
         return RecallList(
             recalls=[
                 RecallInfo(

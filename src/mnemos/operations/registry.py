@@ -44,6 +44,7 @@ def find(name: str) -> type[Operation]:
     return load(BY_NAME[name])
 
 
+@cache
 def is_long(name: str) -> bool:
     """True for an operation that may take minutes."""
     return name in _ALSO_LONG or issubclass(load(BY_NAME[name]), LongOperation)
@@ -157,7 +158,7 @@ def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:
     if "user_id" in operation.__struct_fields__:
         return msgspec.structs.replace(operation, user_id=user_id)
     if not entry.sets & _SHARED:
-        raise Refused(f"{entry.name} can't be run for one user: it would reach what belongs to others")
+        raise Refused(f"{entry.name} can't be limited to one user: it reads or changes data of others")
     return operation
 
 

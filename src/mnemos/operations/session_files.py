@@ -14,7 +14,7 @@ from msgspec import Meta
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 from mnemos.files import open_regular
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
-from mnemos.operations.arguments import Project, Source, path_of, replace_surrogates, resolve_sessions
+from mnemos.operations.arguments import Project, Source, When, path_of, replace_surrogates, resolve_sessions
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_call
 from mnemos.progress import Progress, part_of
@@ -51,6 +51,8 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
     source: Source = None
     project: Project = None
+    since: When = None
+    until: When = None
     format: Annotated[
         Literal["jsonl", "markdown"] | None, Meta(description="Default: markdown for .md, else jsonl")
     ] = None
@@ -92,7 +94,9 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
 
     def _choose(self, memory: Memory) -> Iterable[Mapping[str, Any]]:
         if self.session is None:
-            return memory.sessions.export_all(self.source, self.project or None)
+            return memory.sessions.export_all(
+                self.source, self.project or None, since=self.since, until=self.until
+            )
         return map(memory.sessions.export_session, resolve_sessions(memory, self.session))
 
 

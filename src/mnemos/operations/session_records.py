@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
-from mnemos.operations.arguments import Session
+from mnemos.operations.arguments import Revision, Session
 from mnemos.operations.base import Operation, Result, Traits, fill
 from mnemos.operations.sessions import MessageInfo, name_session
 from mnemos.operations.texts import message_text, plural
@@ -16,11 +16,6 @@ from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-
-
-Revision = Annotated[
-    int | None, Meta(description="Refuse unless this is the session's revision, so nobody changed it since")
-]
 
 
 class CreateSession(Operation, frozen=True, kw_only=True):
@@ -193,12 +188,17 @@ class RewriteSession(Operation, frozen=True, kw_only=True):
     from_id: Annotated[int | None, Meta(description="Id of the first message to replace; default: all")] = (
         None
     )
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others stay")] = None
     if_revision: Revision = None
 
     def run(self, memory: Memory) -> Rewritten:
         session_id = memory.sessions.resolve_session(self.session)
         ids = memory.sessions.rewrite(
-            session_id, self.messages or [], from_id=self.from_id, if_revision=self.if_revision
+            session_id,
+            self.messages or [],
+            from_id=self.from_id,
+            metadata=self.metadata,
+            if_revision=self.if_revision,
         )
         return Rewritten(message_ids=ids)
 

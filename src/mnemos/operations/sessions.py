@@ -9,10 +9,12 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.language.moments import read_moment
 from mnemos.operations.arguments import (
     MOST,
     Offset,
     Project,
+    Revision,
     Session,
     Source,
     User,
@@ -97,7 +99,7 @@ class ListSessions(Operation, frozen=True, kw_only=True):
 
     query: Annotated[str | None, Meta(description="Words in the title or the messages")] = None
     source: Source = None
-    archived: Annotated[bool, Meta(description="List archived sessions instead")] = False
+    archived: Annotated[bool | None, Meta(description="List archived sessions instead")] = False
     limit: Annotated[int, up_to(1000)] = 20
     offset: Offset = 0
     project: Project = None
@@ -106,6 +108,9 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     details: Annotated[bool, Meta(description="Include system prompts")] = False
     user_id: User = None
     parent: Annotated[str | None, Meta(description="Only the children of this session")] = None
+    metadata: Annotated[
+        dict[str, Any] | None, Meta(description="Only those with these keys and values in their metadata")
+    ] = None
     sort: Annotated[
         Literal["started", "updated"], Meta(description="By when they started, or were last changed")
     ] = "started"
@@ -118,6 +123,7 @@ class ListSessions(Operation, frozen=True, kw_only=True):
             "archived": self.archived,
             "project": self.project or None,
             "user_id": self.user_id,
+            "metadata": self.metadata,
             "parent": self.parent and memory.sessions.resolve_session(self.parent, user_id=self.user_id),
         }
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen, sort=self.sort)
@@ -164,10 +170,11 @@ class ShowSession(Operation, frozen=True, kw_only=True):
 
     session: Session
     tail: Annotated[int, up_to(MOST, "Only the last messages, up to this number")] | None = None
+    since: When = None
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
-        messages = memory.sessions.get_messages(session_id, last=self.tail)
+        messages = memory.sessions.get_messages(session_id, last=self.tail, since=self.since)
         return show_messages(memory, session_id, messages)
 
 
@@ -249,6 +256,7 @@ class _Mark(Operation, frozen=True, kw_only=True):
     """Change the state of a session."""
 
     session: Session
+    if_revision: Revision = None
 
     def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
@@ -273,7 +281,7 @@ class EndSession(_Mark, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(description="Why it ended")] = "ended"
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
-        sessions.end_session(session_id, self.reason)
+        sessions.end_session(session_id, self.reason, if_revision=self.if_revision)
         return f"Ended {name}."
 
 
@@ -283,7 +291,7 @@ class ReopenSession(_Mark, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = _mark_traits("Reopen a session")
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
-        sessions.reopen_session(session_id)
+        sessions.reopen_session(session_id, if_revision=self.if_revision)
         return f"Reopened {name}."
 
 
@@ -300,7 +308,7 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
     title: Annotated[str, Meta(description="New title; empty to remove it")]
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:  # noqa: ARG002
-        sessions.set_title(session_id, self.title or None)
+        sessions.set_title(session_id, self.title or None, if_revision=self.if_revision)
         # Not by its name, which was its title.
         short = sessions.shorten_ids([session_id])[session_id]
         if not self.title:
@@ -324,12 +332,16 @@ class UpdateSession(_Mark, frozen=True, kw_only=True):
     output_tokens: Annotated[int, Meta(ge=0, le=MOST, description="Tokens to add")] = 0
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
+        revision = self.if_revision
         if self.metadata is not None:
-            sessions.update_metadata(session_id, self.metadata)
+            sessions.update_metadata(session_id, self.metadata, if_revision=revision)
+            revision = revision and revision + 1
         if self.system_prompt is not None:
-            sessions.update_system_prompt(session_id, self.system_prompt or None)
+            sessions.update_system_prompt(session_id, self.system_prompt or None, if_revision=revision)
+            revision = revision and revision + 1
         if self.input_tokens or self.output_tokens:
-            sessions.update_token_counts(session_id, self.input_tokens, self.output_tokens)
+            counts = self.input_tokens, self.output_tokens
+            sessions.update_token_counts(session_id, *counts, if_revision=revision)
         return f"Changed {name}."
 
 
@@ -339,7 +351,7 @@ class ArchiveSession(_Mark, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = _mark_traits("Archive a session")
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
-        sessions.archive(session_id)
+        sessions.archive(session_id, if_revision=self.if_revision)
         return f"Archived {name}."
 
 
@@ -349,7 +361,7 @@ class UnarchiveSession(_Mark, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = _mark_traits("Unarchive a session")
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
-        sessions.unarchive(session_id)
+        sessions.unarchive(session_id, if_revision=self.if_revision)
         return f"Unarchived {name}."
 
 
@@ -364,9 +376,12 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
         str | None, Meta(description="Session: its id, the beginning of its id, or its title")
     ] = None
     sessions: Annotated[list[str] | None, Meta(description="Several sessions, named in the same way")] = None
+    if_revision: Revision = None
 
     def run(self, memory: Memory) -> Done:
-        return Done(done="\n".join([_delete(memory, one) for one in self._resolve(memory)]))
+        if self.sessions and self.if_revision is not None:
+            raise InvalidInput("if_revision is for one session.")
+        return Done(done="\n".join([_delete(memory, one, self.if_revision) for one in self._resolve(memory)]))
 
     def at_stake(self, memory: Memory) -> str:
         return list_some([describe_loss(memory, one) for one in self._resolve(memory)])
@@ -374,14 +389,14 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     def _resolve(self, memory: Memory) -> list[str]:
         """Return the ids of all: an unknown one raises NotFound before any is deleted."""
         if (self.session is None) == (not self.sessions):
-            raise InvalidInput("Name the session to delete, or several with sessions.")
+            raise InvalidInput("Name a session to delete, or several with --sessions.")
         named = [self.session] if self.session is not None else self.sessions or []
         return list(dict.fromkeys(memory.sessions.resolve_session(one) for one in named))
 
 
-def _delete(memory: Memory, session_id: str) -> str:
+def _delete(memory: Memory, session_id: str, if_revision: int | None) -> str:
     name = name_session(memory, session_id)
-    memory.sessions.delete_session(session_id)
+    memory.sessions.delete_session(session_id, if_revision=if_revision)
     is_kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
     undo = "Undo restores it." if is_kept else "It was too large to keep for undo."
     return f"Deleted {name}. {undo}"
@@ -394,6 +409,9 @@ def describe_loss(memory: Memory, session_id: str) -> str:
     return f"the session {name_session(memory, session_id)} with {messages}"
 
 
+_KEPT_DAYS = 90.0
+
+
 class PruneSessions(Operation, frozen=True, kw_only=True):
     """Delete ended sessions that are older than a number of days. Cannot be undone."""
 
@@ -401,9 +419,16 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         title="Delete old sessions", destructive=True, example="--older-than-days 365 --dry-run"
     )
 
-    older_than_days: Annotated[
-        float, Meta(ge=0, le=100000, description="Days since the last message, or since the start")
-    ] = 90.0
+    older_than_days: (
+        Annotated[
+            float,
+            Meta(ge=0, le=100000, description="Days since the last message or the start [default: 90]"),
+        ]
+        | None
+    ) = None
+    before: Annotated[str | float | None, Meta(description="Or a date instead: 2026-01-31, last month")] = (
+        None
+    )
     by: Annotated[Literal["last_message", "start"], Meta(description="What their age is counted from")] = (
         "last_message"
     )
@@ -417,17 +442,26 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         return Pruned(sessions=self._prune(memory, dry_run=self.dry_run), dry_run=self.dry_run)
 
     def _prune(self, memory: Memory, *, dry_run: bool) -> int:
-        return memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=dry_run, by=self.by)
+        days = self._count_days(memory)
+        return memory.sessions.prune_sessions(days, self.source, dry_run=dry_run, by=self.by)
+
+    def _count_days(self, memory: Memory) -> float:
+        now = memory.clock()
+        date = read_moment("before", self.before, now)
+        if date is None:
+            return _KEPT_DAYS if self.older_than_days is None else self.older_than_days
+        if self.older_than_days is not None:
+            raise InvalidInput("Give either older_than_days or before, not both.")
+        if date > now:
+            raise InvalidInput(f"before is {self.before!r}, which is in the future.")
+        return (now - date) / 86_400
 
     def at_stake(self, memory: Memory) -> str:
         if self.dry_run:
             return ""
         count = self._prune(memory, dry_run=True)
-        return (
-            f"{plural(count, 'ended session')} older than {self.older_than_days:g} days permanently"
-            if count
-            else ""
-        )
+        age = f"older than {round(self._count_days(memory), 1):g} days"
+        return f"{plural(count, 'ended session')} {age} permanently" if count else ""
 
 
 class Pruned(Result, frozen=True, kw_only=True):

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
-from mnemos.errors import NotFound
-from mnemos.operations.arguments import MOST, When, up_to
-from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
+from mnemos.errors import NotFound, Refused
+from mnemos.memory.change_words import describe_change, shorten_refs
+from mnemos.memory.changes import can_be_undone, describe_loss
+from mnemos.operations.arguments import MOST, When, person_only, up_to
+from mnemos.operations.base import Done, Info, LongOperation, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress, part_of
 from mnemos.recall.embedding import describe_coverage
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 80
-_SESSION = "session:"
+# Others keep ids and packed copies, which say nothing to a reader.
+_WITH_TEXTS = frozenset({"notebook.change", "undo notebook.change", "sessions.title"})
 
 
 class ShowStats(Operation, frozen=True, kw_only=True):
@@ -83,7 +88,9 @@ class Stats(Result, frozen=True, kw_only=True):
             f"  {one.source}: {plural(one.sessions, 'session')}, {plural(one.messages, 'message')}"
             for one in self.by_source
         ]
-        largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
+        # Not indexes and SQLite's own tables.
+        tables = {name: size for name, size in self.tables.items() if not re.search("^sqlite_|_by_", name)}
+        largest = sorted(tables.items(), key=lambda item: -item[1])[:5]
         lines.append("largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest))
         return join_items([*lines, self.describe_workspace()])
 
@@ -101,9 +108,13 @@ class Optimize(LongOperation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Optimize the index", idempotent=True, example="--seconds 10")
 
     seconds: Annotated[float, Meta(gt=0, description="Maximum seconds, roughly")] | None = None
+    deep: Annotated[
+        bool,
+        person_only("Also make the word index of a PostgreSQL server again, which erases forgotten words"),
+    ] = False
 
     def work(self, memory: Memory, progress: Progress) -> Done:
-        memory.sessions.optimize(self.seconds)
+        memory.sessions.optimize(self.seconds, deep=self.deep)
         if not memory.embedding.is_wanted:
             return Done(done="Optimized the index.")
         memory.embedding.catch_up(self.seconds, part_of(progress, 0, 1, "Indexing for search by meaning"))
@@ -131,7 +142,10 @@ class Examine(Operation, frozen=True, kw_only=True):
 
 
 # Files and settings of people, which a repair leaves alone.
-_BY_HAND = frozenset({"backend", "file system", "notebook", "privacy", "templates", "workspace"})
+_BY_HAND = frozenset(
+    {"backend", "dead rows", "file system", "notebook", "old transaction", "privacy", "replica", "role"}
+    | {"row-level security", "templates", "workspace"}
+)
 _REPAIR = "Try: mnemos doctor --repair"
 
 
@@ -188,8 +202,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
             rows = [row for row in memory.log(1, before=self.entry + 1) if row.id == self.entry]
             if not rows:
                 raise NotFound(f"The log has no entry {self.entry}.")
-        named = [row.ref.removeprefix(_SESSION) for row in rows if row.ref.startswith(_SESSION)]
-        short = {_SESSION + full: _SESSION + own for full, own in memory.sessions.shorten_ids(named).items()}
+        short = shorten_refs(memory, rows)
         return Log(
             entries=[
                 LogEntry(
@@ -199,9 +212,11 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     operation=row.operation,
                     ref=row.ref,
                     short_ref=short.get(row.ref, row.ref),
+                    what=describe_change(memory, row, short),
                     before=self._show(row.before),
                     after=self._show(row.after),
                     undone_by=row.undone_by,
+                    can_undo=can_be_undone(row),
                 )
                 for row in rows
             ],
@@ -222,7 +237,10 @@ class LogEntry(Info, frozen=True, kw_only=True):
     after: str | None
     undone_by: int | None
     short_ref: str = ""
-    """The same with the beginning of a session's id that is enough to name it."""
+    """The same with the short id of a session."""
+    what: str = ""
+    """The change in words."""
+    can_undo: bool = False
 
 
 class Log(Result, frozen=True, kw_only=True):
@@ -232,21 +250,48 @@ class Log(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{one.id}  {render_time(one.at)}  {one.actor}  {one.operation}  {one.short_ref}"
+            f"{one.id}  {render_time(one.at)}  {one.actor}  {one_line(one.what)}"
             + (f"  (undone by {one.undone_by})" if one.undone_by else "")
             for one in self.entries
         ]
         for one in self.entries if self.is_whole else ():
-            lines += [f"Before: {one.before or '(nothing)'}", f"After: {one.after or '(nothing)'}"]
+            lines.append(f"Operation: {one.operation} {one.ref}".rstrip())
+            if one.operation in _WITH_TEXTS:
+                lines += [f"Before: {one.before or '(nothing)'}", f"After: {one.after or '(nothing)'}"]
         return join_items(lines) or "No changes yet."
 
 
 class Undo(Operation, frozen=True, kw_only=True):
-    """Undo a change: the given one, or the newest that can be undone."""
+    """Undo a change: the given one, or else the newest. If the newest can't be undone, or undoing it deletes
+    imported sessions, nothing is changed: pass the number of the entry that the user means."""
 
-    traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",))
+    traits: ClassVar[Traits] = Traits(
+        title="Undo a change",
+        help="Undo a change: the one with this number in `mnemos log`, or else the newest. Asks first if "
+        "that deletes imported sessions.",
+        reverts=True,
+        asks=True,
+        needs_yes=True,
+        positional=("entry",),
+        example="7",
+    )
 
     entry: Annotated[int, Meta(ge=0, le=MOST, description="Number of the log entry")] | None = None
 
     def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo(self.entry))
+
+    def questions(self, memory: Memory) -> Sequence[Question]:
+        entry = memory.changes.find(self.entry)
+        if not (loss := describe_loss(entry)):
+            return ()
+        text = f"Undoing entry {entry.id} deletes {loss}.\nContinue?"
+        return [Question(str(entry.id), text, default="no", choices=("yes", "no"))]
+
+    def with_answers(self, answers: Mapping[str, str]) -> Undo:
+        for number, answer in answers.items():
+            if answer == "no":
+                raise Refused("Cancelled. Nothing was changed.")
+            # The entry that was asked about, also if others were recorded meanwhile.
+            return Undo(entry=int(number))
+        return self

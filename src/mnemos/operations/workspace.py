@@ -6,12 +6,14 @@ import math
 import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, SqlError
 from mnemos.operations.arguments import User, leave_unlisted
 from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size
@@ -19,6 +21,7 @@ from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import indent_lines, join_items
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
+from mnemos.workspace.sandbox import lexer
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -59,8 +62,19 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.read_only
 
+    def destroys(self) -> bool:
+        # The words of quoted names and of texts are not among them. ON DELETE is part of a foreign key.
+        words = [token.text.upper() for token in lexer.tokens(self.query) if token.kind is lexer.Kind.WORD]
+        return any(
+            word == "DROP" or (word == "DELETE" and before != "ON") for before, word in pairwise(["", *words])
+        )
+
     def run(self, memory: Memory) -> QueryAnswer:
-        plan = self._explain(memory) if self.plan else UNSET
+        plan: list[str] | UnsetType = UNSET
+        if self.plan:
+            # The query fails below as well, with an error that quotes what was asked.
+            with suppress(SqlError):
+                plan = self._explain(memory)
         answer = memory.workspace.query(
             self.query,
             self.params,

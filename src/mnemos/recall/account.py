@@ -29,6 +29,8 @@ class Outcome:
     ranked: Ranked
     holding: Sequence[tuple[Candidate, float]]
     """The candidates that hold, with their scores, best first."""
+    close: frozenset[int]
+    """The ids of those that do not score far below the best."""
     packed: Packed
     filters: Filters
     kinds: Sequence[str] | None
@@ -102,7 +104,7 @@ def _count(outcome: Outcome, trace: Recorder, packed: Sequence[str]) -> StageCou
         too_many=len((trace.words | trace.vectors) - trace.kept),
         read=len(trace.candidates),
         judged=len(trace.judged),
-        ranked=len(outcome.holding),
+        ranked=len(outcome.close),
         shown=len(packed),
         packed=packed.count("whole") + packed.count("cut"),
         cut=packed.count("cut"),

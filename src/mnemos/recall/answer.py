@@ -134,7 +134,7 @@ class StageCounts:
     """Candidates: proposals and their neighbours."""
     judged: int
     ranked: int
-    """Judged ones that are about the question and hold."""
+    """Judged ones that hold and do not score far below the best."""
     shown: int
     packed: int
     """Hits whose text is in the packed text, whole or in part."""
@@ -178,7 +178,7 @@ class Recall:
     hits: tuple[RecallHit, ...]
     text: str
     mode: str
-    """``lexical``, ``lexical+static`` or ``lexical+model``: what was used."""
+    """``lexical``, ``lexical+static`` or ``lexical+model``: what was used; with ``+deep`` if read closely."""
     coverage: float
     """The share of passages that were compared by meaning; 0 where none were."""
     left_out: int

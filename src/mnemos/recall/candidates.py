@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -149,7 +150,7 @@ def gather(
     """
     # Only messages have neighbours: any other proposal is one candidate.
     alone = kinds is not None and MESSAGE not in kinds
-    of_named = [] if alone or not asked.speakers else tx.passages.sessions_with(asked.speakers)
+    of_named = [] if alone else _find_sessions(tx, asked)
     limit = _SEEDS_ALONE if alone else SEEDS
     proposed: set[int] = set()
     if 0 < len(of_named) <= _MOST_OF_NAMED and filters.session_ids is None:
@@ -197,6 +198,24 @@ def gather(
     near = [row.id for strip in strips for row in strip.messages]
     compared = tx.vectors.compare(sense.model, sense.vector, near + [passage.id for passage in passages])
     return replace(found, cosines=compared.best, units=compared.firsts)
+
+
+def _find_sessions(tx: Reads, asked: Asked) -> list[str]:
+    """Find the sessions in which somebody takes part whom the question names.
+
+    Names next to each other are one person's: their sessions have all of these names, if any has.
+    """
+    said = [fold(form) for form in re.findall(r"[^\W_]+", asked.question.text)]
+    found: set[str] = set()
+    names: list[str] = []
+    for form in [*said, ""]:
+        if form in asked.speakers:
+            names.append(form)
+        elif names:
+            of_each = [set(tx.passages.sessions_with([name])) for name in dict.fromkeys(names)]
+            found |= set.intersection(*of_each) or set.union(*of_each)
+            names = []
+    return sorted(found)
 
 
 def add_unfed(

@@ -1,9 +1,10 @@
 """Certainty: is any hit an answer to the question?
 
-Scores compare hits of one question. A few signals together show if the best of them is an answer: its score,
-its lead, its share of the question, the similarity of the first ones in meaning, and if the person named in
-the question said them. The weights are a logistic regression over questions with an answer, with a wrong
-person, and about other conversations: ``python -m benchmarks recall --certainty``.
+Scores compare hits of one question. A few absolute signals show if the best of them is an answer: its lead,
+its share of the question, and the similarity of the first ones in meaning. Where the question names somebody
+who speaks, it also counts if this person said it, or somebody else. The weights are two logistic regressions,
+for questions that name somebody and for others, over questions with and without an answer:
+``python -m benchmarks recall --certainty``.
 """
 
 from __future__ import annotations
@@ -19,22 +20,38 @@ GOOD: Final = "good"
 WEAK: Final = "weak"
 NONE: Final = "none"
 
-HYBRID: Final[Mapping[str, float]] = {
-    "score": 0.32, "lead": 0.21, "share": 1.07, "by_others": -4.45, "nearness": 3.94, "bias": -5.6,
+NAMED: Final[Mapping[str, float]] = {
+    "lead": 0.23, "share": 2.15, "nearness": 4.39, "by_named": 0.35, "bias": -4.39,
 }  # fmt: skip
-LEXICAL: Final[Mapping[str, float]] = {
-    "score": 0.45, "lead": 0.14, "share": 1.34, "by_others": -3.99, "bias": -4.66,
+UNNAMED: Final[Mapping[str, float]] = {
+    "lead": 0.42, "share": 2.56, "nearness": 9.21, "passages": -0.49, "bias": -3.29,
+}  # fmt: skip
+NAMED_BY_WORDS: Final[Mapping[str, float]] = {
+    "share": 3.76, "by_named": 0.51, "bias": -2.6,
+}  # fmt: skip
+UNNAMED_BY_WORDS: Final[Mapping[str, float]] = {
+    "lead": 0.16, "share": 4.62, "passages": -0.18, "bias": -1.83,
 }  # fmt: skip
 
+# Unrelated texts are below this by chance.
+_NEAR_AT_ALL = 0.2
+# The least share of the best score that a hit has: with something of the question in it, or without.
+_LEAST_LINKED = 0.3
+_LEAST = 0.5
 _FIRST = 10
 _LOOKED_AT = 5
 _NEAR = 3
-# A hit that has less of the question says nothing by its words: where meaning can speak for it, and else.
-_LITTLE = 0.25
-_VERY_LITTLE = 0.1
-# The cosine of the nearest passage by chance: it grows with the logarithm of their number.
-_FAR = 0.18
-_FAR_PER_LOG = 0.02
+_COMPARED = 20
+_MOST_BY_NAMED = 6.0
+# Smaller memories were not measured.
+_FEWEST = 40
+# The least evidence for an answer: the cosine of one of the first, plus this much for the whole question.
+# In a small memory, less is enough.
+_LEAST_EVIDENCE = 0.49
+_SHARE = 0.76
+_SMALL = 100
+# By words alone, the least share of the question.
+_LEAST_SHARE = 0.2
 # These say where to look, not if it is an answer.
 _PREFERENCES = {name: features.HYBRID[name] for name in ("speaker", "of_named", "elsewhere")}
 _LINKS = ("in_span", "of_span", "codes", "latest")
@@ -50,39 +67,87 @@ def rate(
     is_english: bool = True,
 ) -> str:
     """Rate a ranking from a number of passages: ``good``, ``weak``, or ``none`` if nothing answers."""
-    chance = _FAR + _FAR_PER_LOG * math.log(max(passages, 1))
-    little = _LITTLE if has_vectors else _VERY_LITTLE
     # The vectors know little of other languages, and a question in Chinese has many words.
-    is_far = is_english and _is_about_something_else(candidates[:_LOOKED_AT], little, chance)
-    if not candidates or is_far:
+    may_be_far = is_english and not names_somebody
+    if not candidates or (may_be_far and _is_far(candidates[:_LOOKED_AT], passages, has_vectors=has_vectors)):
         return NONE
-    signals = measure_signals(candidates, scores, names_somebody=names_somebody)
-    weights = HYBRID if has_vectors else LEXICAL
+    signals = measure_signals(candidates, scores, passages)
+    weights = choose_weights(names_somebody=names_somebody, has_vectors=has_vectors)
     return GOOD if sum(weight * signals[name] for name, weight in weights.items()) >= 0 else WEAK
 
 
+def choose_weights(*, names_somebody: bool, has_vectors: bool) -> Mapping[str, float]:
+    """Return the weights of the signals for a kind of question."""
+    if has_vectors:
+        return NAMED if names_somebody else UNNAMED
+    return NAMED_BY_WORDS if names_somebody else UNNAMED_BY_WORDS
+
+
 def measure_signals(
-    candidates: Sequence[Candidate], scores: Sequence[float], *, names_somebody: bool
+    candidates: Sequence[Candidate], scores: Sequence[float], passages: int
 ) -> dict[str, float]:
     """Return the signals of a ranking that has at least one candidate."""
-    best = candidates[0]
-    by_named = _mean([candidate.features["speaker"] for candidate in candidates[:_LOOKED_AT]])
     return {
-        "score": scores[0] - features.sum_up(best, _PREFERENCES),
         "lead": scores[0] - scores[:_FIRST][-1],
-        "share": best.features["cover"],
+        "share": _share(candidates[0]),
         "nearness": _mean([candidate.line.cosine for candidate in candidates[:_NEAR]]),
-        "by_others": 1 - by_named if names_somebody else 0.0,
+        "by_named": _compare_speakers(candidates[:_COMPARED], scores),
+        "passages": math.log(max(passages, _FEWEST)),
         "bias": 1.0,
     }
 
 
-def _is_about_something_else(first: Sequence[Candidate], little: float, chance: float) -> bool:
+def _compare_speakers(candidates: Sequence[Candidate], scores: Sequence[float]) -> float:
+    """Return how much better the best line of the person named is than that of others.
+
+    A question about the wrong person finds what somebody else said.
+    """
+    best = {0.0: 0.0, 0.5: 0.0, 1.0: 0.0}
+    for candidate, score in zip(candidates, scores, strict=False):
+        by = candidate.features["speaker"]
+        best[by] = max(best[by], score - features.sum_up(candidate, _PREFERENCES))
+    return max(-_MOST_BY_NAMED, min(_MOST_BY_NAMED, best[1.0] - best[0.0]))
+
+
+def _is_far(first: Sequence[Candidate], passages: int, *, has_vectors: bool) -> bool:
     """True if neither words nor meaning nor a time or a number link any of the first to the question."""
     if any(candidate.features[name] > 0 for candidate in first for name in _LINKS):
         return False
-    return all(c.features["cover"] < little and c.line.cosine < chance for c in first)
+    share = max(map(_share, first))
+    size = passages / (passages + _SMALL)
+    if not has_vectors:
+        return share < _LEAST_SHARE * size
+    return max(candidate.line.cosine for candidate in first) + _SHARE * share < _LEAST_EVIDENCE * size
+
+
+def _share(candidate: Candidate) -> float:
+    """Return the share of the question that a line has, or the question that it replies to."""
+    return max(candidate.features["cover"], candidate.features["replies"])
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
+
+
+def is_linked(candidate: Candidate) -> bool:
+    """True if it has a word of the question or a related one, is near it, or of the time asked about."""
+    line, features = candidate.line, candidate.features
+    return (
+        bool(line.strengths) or line.cosine >= _NEAR_AT_ALL or features["in_span"] + features["of_span"] > 0
+    )
+
+
+def find_close(ranked: Sequence[tuple[Candidate, float]]) -> frozenset[int]:
+    """Return the ids of the candidates that do not score far below the best.
+
+    Facts and notes lack what a conversation adds to a score: something of the question is enough.
+    """
+    best = max((score for _, score in ranked), default=0.0)
+    close = set()
+    for candidate, score in ranked:
+        least = _LEAST
+        if is_linked(candidate):
+            least = _LEAST_LINKED if candidate.line.passage is None else -math.inf
+        if best <= 0 or score >= best * least:
+            close.add(candidate.line.id)
+    return frozenset(close)

@@ -172,11 +172,13 @@ def describe_coverage(share: float) -> str:
     return done if share >= 1 else f"{done}; `mnemos optimize` finishes it"
 
 
-def describe_search(share: float | None) -> str:
+def describe_search(share: float | None, *, deep: bool = False) -> str:
     """Describe the kind of search, and its coverage unless complete; None: words alone."""
+    read = ", best ones read closely" if deep else ""
     if share is None:
-        return "keyword search"
-    return "keyword + semantic search" + ("" if share >= 1 else f" ({describe_coverage(share)})")
+        return f"keyword search{read}"
+    coverage = "" if share >= 1 else f" ({describe_coverage(share)})"
+    return f"keyword + semantic search{read}{coverage}"
 
 
 def name_model(spec: str, embedder: Embedder) -> str:

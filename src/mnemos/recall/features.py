@@ -35,6 +35,8 @@ _SPEAKS_FOR_ITSELF = 40
 # An assistant's long answer is near to everything that is asked about its subject.
 _NEARNESS_OF_ANSWERS = 0.85
 _WORDS_OF_A_STATEMENT = 8
+# Calls and results of an agent's tools count less than its words.
+_OF_A_TOOL = 0.75
 # A question asked again may have a greeting before it, and a quarter of other words.
 _LONGEST_REPEAT = 400
 _WORDS_OF_COURTESY = 2
@@ -68,6 +70,8 @@ _LOOKED_AT = 70
 SENTENCE = "meaning_of_sentence"
 # The rating of the reranker for those that lead, minus that of the best of them.
 DEEP = "deep"
+# The points that a candidate lost because the reranker did not read it.
+UNREAD = "unread"
 
 # Has no weight of its own.
 RESTATES = "restates"
@@ -98,7 +102,7 @@ def judge(scene: Scene, trace: Trace = NO_TRACE) -> list[Candidate]:
     trace.read(found)
     found = _worth_a_look(scene, found)
     trace.judge(found)
-    named = _named_speaker(scene)
+    named = _find_named(scene)
     for candidate in found:
         _alone(scene, candidate, named)
         _beside(scene, candidate)
@@ -216,7 +220,7 @@ def _session(scene: Scene, found: list[Candidate]) -> None:
 # --- the line alone -------------------------------------------------------------------------
 
 
-def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
+def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
     question = scene.asked.question
     line = candidate.line
     text = line.text[:4000]
@@ -224,7 +228,7 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     shares = scene.shares
     features["cover"] = sum([shares[word] * min(1.0, count) for word, count in line.strengths.items()])
     features["codes"] = _codes(scene, line)
-    features["speaker"] = 0.5 if named is None else float(line.speaker == named)
+    features["speaker"] = float(line.speaker in named) if named else 0.5
     features["time"] = float(question.wants_time and times.has_time(text))
     features["number"] = float(question.wants_number and has_number(text))
     features["name"] = float(question.wants_name and _names_something(text, scene))
@@ -236,8 +240,10 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features["repeats"] = float(repeated >= _REPEATS)
     features["in_span"], features["of_span"] = _in_span(scene, line)
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
+    if line.of_tool:
+        length = max(length, _OF_A_TOOL)
     features["machine"] = length * (line.from_machine and not question.to_assistant)
-    features["asked_machine"] = float(line.from_machine and question.to_assistant)
+    features["asked_machine"] = float(line.from_machine and question.to_assistant and not line.of_tool)
 
 
 def has_number(text: str) -> bool:
@@ -331,17 +337,19 @@ def _beside(scene: Scene, candidate: Candidate) -> None:
     if stretch is None:
         return
     question, line = scene.asked.question, candidate.line
-    before = stretch.lines[candidate.position - 1] if candidate.position else None
-    answers = before is not None and before.asks and before.speaker != line.speaker
+    before = stretch.find_before(candidate.position)
+    answers = before is not None and before.asks and before.speaker != line.speaker and not line.of_tool
     if before is not None and answers and question.is_question:
         candidate.features["replies"] = before.cover
-    if line.from_machine and not (answers or question.to_assistant or _says_something(line)):
+    if line.from_machine and not (answers or question.to_assistant or _says_something(candidate)):
         candidate.features["machine"] = 1.0
 
 
-def _says_something(line: Line) -> bool:
+def _says_something(candidate: Candidate) -> bool:
     """False for "Noted!" and the like, which owe everything to the lines around them."""
-    return bool(line.strengths) or line.cosine >= _NEAR
+    line, features = candidate.line, candidate.features
+    has_kind = features["time"] + features["number"] + features["name"] > 0
+    return bool(line.strengths) or line.cosine >= _NEAR or has_kind
 
 
 def _latest(scene: Scene, found: list[Candidate]) -> None:
@@ -366,13 +374,21 @@ def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
         candidate.features["of_named"] = float(session in scene.of_named)
 
 
-def _named_speaker(scene: Scene) -> str | None:
-    """Return the speaker that the question names, if it names exactly one."""
+def _find_named(scene: Scene) -> frozenset[str]:
+    """Return the speaker that the question names, or those who share the name; empty for several people.
+
+    Of "Tom Becker" and "Tom Wright", the one with more words of the name. Where people with names speak, "I"
+    is the user, who has none.
+    """
     question = scene.asked.question
     # Will and May are words too: as names they are written so.
     sure = (question.mentioned - STOP_WORDS - _MONTHS) | question.capitalised
-    named = [name for name, words in scene.speakers.items() if not sure.isdisjoint(words)]
-    return named[0] if len(named) == 1 else None
+    shared = {name: sure & words for name, words in scene.speakers.items()}
+    most = max(map(len, shared.values()), default=0)
+    if most == 0:
+        return frozenset({"user"} if question.by_user and scene.speakers else ())
+    named = {name: words for name, words in shared.items() if len(words) == most}
+    return frozenset(named if len(set(named.values())) == 1 else ())
 
 
 def _normalise(found: list[Candidate]) -> None:

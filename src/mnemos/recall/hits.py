@@ -18,6 +18,8 @@ from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTER
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
+# From this cosine on, a text without any of the words is still about the same.
+_CLEARLY_NEAR = 0.35
 # The weight of the model's choice of a piece against the words in it.
 _NEAREST_PIECE = 0.3
 # A reason that adds less than this to the score is not shown.
@@ -61,7 +63,7 @@ def make_excerpt(
         stretch.title or choose_title(gathered.openings.get(stretch.session_id, ())),
         stretch.project,
     )
-    before = stretch.lines[candidate.position - 1] if candidate.position else None
+    before = stretch.find_before(candidate.position)
     after = stretch.lines[candidate.position + 1] if candidate.position + 1 < len(stretch.lines) else None
     return Excerpt(hit, _turn(before, filters), _turn(after, filters))
 
@@ -104,6 +106,11 @@ def fits(line: Line, filters: Filters) -> bool:
     if filters.group is not None and (line.passage is None or line.passage.group != filters.group):
         return False
     return filters.roles is None or line.row is None or line.row.role in filters.roles
+
+
+def matches(line: Line) -> bool:
+    """True if a line matches the question itself, by a word or clearly by its meaning."""
+    return bool(line.strengths) or line.cosine >= _CLEARLY_NEAR
 
 
 def _text_of(

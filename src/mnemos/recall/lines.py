@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +39,8 @@ _LONG_STORY = 4_000
 # Of a long text, it is a piece that answers.
 _WORDS_OF_A_PIECE = 200
 _LOOKED_AT_FOR_QUESTION = 300
-_ROLES_OF_MACHINES = frozenset({"assistant", "tool", "function"})
+_ROLES_OF_TOOLS = frozenset({"tool", "function"})
+_ROLES_OF_MACHINES = _ROLES_OF_TOOLS | {"assistant"}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # The same as classes of characters: looking for it so takes a tenth of the time.
 _CLASSES = bytes(_class_of(code) for code in range(256))
@@ -63,13 +65,15 @@ class Line:
     """The share of the question's weight that it has."""
     cosine: float
     from_machine: bool
+    of_tool: bool = False
+    """True for a mere call of a tool, and for its result."""
     row: MessageRow | None = None
     passage: Passage | None = None
 
     @property
     def lends(self) -> bool:
         """True if its words speak for its neighbours too."""
-        return len(self.text) <= (_LONG_ANSWER if self.from_machine else _LONG_STORY)
+        return not self.of_tool and len(self.text) <= (_LONG_ANSWER if self.from_machine else _LONG_STORY)
 
     @property
     def asks(self) -> bool:
@@ -88,6 +92,13 @@ class Stretch(Struct, frozen=True):
     lines: tuple[Line, ...]
     candidates: tuple[int, ...]
     lending: tuple[int, ...] = field(default=())
+
+    def find_before(self, position: int) -> Line | None:
+        """Return the line before one; before an agent's answer, the one before the tools it used."""
+        before = self.lines[:position]
+        if before and not self.lines[position].of_tool:
+            before = tuple(line for line in before if not line.of_tool) or before
+        return before[-1] if before else None
 
 
 class Scene(Struct, frozen=True):
@@ -171,10 +182,13 @@ def _stretch(
     # Without echoes, an answer comes next to its question.
     rows = [row for row in strip.messages if not is_echo(row)]
     count = len(rows)
+    spoken = [position for position, row in enumerate(rows) if not _is_of_tool(row)]
     near: set[int] = set()
     for position, row in enumerate(rows):
         if row.id in proposed:
             near.update(range(max(0, position - NEIGHBOURS), min(count, position + NEIGHBOURS + 1)))
+            here = bisect_left(spoken, position)
+            near.update(spoken[max(0, here - NEIGHBOURS) : here + NEIGHBOURS + 1])
     # The line before a candidate may be the question that it answers.
     read = near | {position - 1 for position in near}
     lines = tuple(
@@ -199,6 +213,11 @@ def _stretch(
         tuple(position for position in sorted(near) if lines[position].text),
         tuple(position for position, line in enumerate(lines) if line.lends),
     )
+
+
+def _is_of_tool(row: MessageRow) -> bool:
+    # Content that is not plain text is read only for lines that count.
+    return row.role in _ROLES_OF_TOOLS or (row.tool_calls is not None and not (row.content or "").strip())
 
 
 def _lends(row: MessageRow) -> bool:
@@ -241,6 +260,7 @@ def _line(
         sum([part[word] for word in counts]) if counts else 0.0,
         max(cosine, 0.0),
         row.role in _ROLES_OF_MACHINES and document.speaker in ("", row.role),
+        row.role in _ROLES_OF_TOOLS or not document.said.strip(),
         row=row,
     )
 

@@ -119,15 +119,15 @@ def find_fate(text: str, outcome: Outcome, trace: Recorder, hits: Sequence[HitEx
     if found.id in places:
         rank = places.index(found.id) + 1
         score = round(outcome.holding[rank - 1][1], 4)
-        return Probed(named, *_explain_rank(rank, parts, outcome, hits), rank, score, parts)
+        stage, sentence = _explain_rank(rank, parts, outcome, hits)
+        if hits and found.id not in outcome.close:
+            stage, sentence = Stage.UNRELATED, f"It scores {score:.1f}, far below the best hit."
+        return Probed(named, stage, sentence, rank, score, parts)
     if not fits(candidate.line, outcome.filters):
         sentence = "It is next to a line that was found, but the filters leave it out."
         return Probed(named, Stage.FILTERED, sentence)
-    if any(one.line.id == found.id for one in outcome.ranked.candidates):
-        sentence = "It no longer holds, and the question is not about the past."
-        return Probed(named, Stage.REPLACED, sentence, parts=parts)
-    sentence = "It was judged. Neither words nor meaning nor a time link it to the question."
-    return Probed(named, Stage.UNRELATED, sentence, parts=parts)
+    sentence = "It no longer holds, and the question is not about the past."
+    return Probed(named, Stage.REPLACED, sentence, parts=parts)
 
 
 def _locate(tx: Reads, kind: str, ref: str, outcome: Outcome) -> MessageRow | Passage:

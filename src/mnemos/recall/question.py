@@ -85,14 +85,34 @@ _BY_USER = re.compile(
     r"|\bmy (?:questions|messages|words)\b",
     re.IGNORECASE,
 )
-# A time in a request for advice is when the advice is for, not when something was said.
-_ADVICE = re.compile(
-    r"\b(?:suggest|recommend|advise)\b|\b(?:suggestion|recommendation|tip|advice|idea)s?\b"
-    r"|\bshould I\b|\bhelp me\b",
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|ich|mein\w*|mir|mich)\b")
+# "Which libraries was I considering when we talked?" asks for the user's words, "what did you say?" does not.
+_ASKS_ME = re.compile(r"\b(?:did|had|have|was|am) I\b", re.IGNORECASE)
+_ASKS_YOU = re.compile(r"\b(?:did|had|have|were) you\b", re.IGNORECASE)
+# A time in a request is when something is wished for, not when it was said.
+_REQUEST = re.compile(
+    r"^\W*(?:(?:please|bitte|hey|ok|okay|and|now) )*"
+    r"(?:arrange|book|buy|choose|cook|create|draft|find|get|give|help|invite|let'?s|make|order|organi[sz]e|pick"
+    r"|plan|prepare|propose|recommend|reserve|schedule|set|suggest|write"
+    r"|bestell\w*|buche?|empfiehl|empfehl\w*|finde?|gib|hilf|mach|organisiere?|plane?|reserviere?|schlage?"
+    r"|schreibe?|suche?)\b"
+    r"|\b(?:should|shall|could|might) (?:I|we|you)\b|\b(?:I|we) (?:should|could|might|need|want|would like)\b"
+    r"|\b(?:what|where|which|how)\b.* (?:can (?:I|we)|to \w+)\b|\bcan you (?:please )?(?!tell|remind|show)\w+"
+    r"|\b(?:sollen|sollten?|könnten?|können) (?:ich|wir|man)\b|\b(?:soll|kann) ich\b"
+    r"|\b(?:suggestion|recommendation|tip|advice|idea|tipp|vorschl[aä]g)\w*\b",
+    re.IGNORECASE,
+)
+_COMING_DAY = re.compile(r"\b(?:for|on|by|für|am) \w+(?:day|tag|woch)$", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(?:did|was(?! (?:soll|kann|könn))|were|said|told|went|made|bought|spoke|wrote|chose|thought"
+    r"|hatten?|haben|wollten?|war(?:en)?)\b"
+    r"|\b(?:have|has|had) (?:I|we|you|he|she|they)\b|\b(?:I|we|you|they|he|she) ha(?:ve|s|d) \w+(?:ed|en|t)\b"
+    r"|\b(?!need|feed|seed|speed|indeed|weed|proceed)\w{2,}ed\b",
     re.IGNORECASE,
 )
 # "won't" has nothing to do with "won".
-_CONTRACTION = re.compile(r"\b[a-z]+n['’]t\b|(?<=\w)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
+_CONTRACTION = re.compile(rf"{_NEGATED.pattern}|(?<=\w)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 # A request for new advice is not a question about former advice.
 _WISH = re.compile(
     r"\b(?:can|could|would|will|do) you (?:please )?"
@@ -145,6 +165,8 @@ class Question(Struct, frozen=True):
     wants_name: bool
     to_assistant: bool
     """True if it asks for what the assistant said."""
+    by_user: bool
+    """True if it is about the user, in the first person."""
     wants_latest: bool
     is_question: bool
     """True if it asks, rather than names what to look for."""
@@ -166,7 +188,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]
     if span is not None:
         telling = _without_time(telling, text, span)
-    if span is not None and span.end > now and _ADVICE.search(text):
+    if span is not None and _is_wished_for(span, text, now):
         span = None
     if span is None and not telling:
         telling = weighed
@@ -176,6 +198,8 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         if stemmed not in words:
             words[stemmed] = Word(stemmed, form, _GENERIC_WEIGHT if stemmed in _GENERIC else weight)
     past = text if re.search(r"\bremind me\b", text, re.IGNORECASE) else _WISH.sub(" ", text)
+    by_user = _ASKS_ME.search(past) or (_BY_USER.search(past) and not _ASKS_YOU.search(past))
+    to_assistant = _TO_ASSISTANT.search(past) is not None and not by_user
     return Question(
         text,
         tuple(words.values())[:MAX_CLAUSES],
@@ -185,11 +209,18 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
         wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,
-        to_assistant=_TO_ASSISTANT.search(past) is not None and not _BY_USER.search(past),
+        to_assistant=to_assistant,
+        by_user=_FIRST_PERSON.search(text) is not None and not to_assistant,
         wants_latest=_LATEST.search(text) is not None,
         is_question=is_question(text),
         span=span,
     )
+
+
+def _is_wished_for(span: times.Span, text: str, now: float) -> bool:
+    """True for the time of a request: "book a train for Friday"."""
+    is_ahead = span.end > now or _COMING_DAY.search(text[: span.places[1]])
+    return bool(is_ahead and _REQUEST.search(text) and not _PAST.search(text))
 
 
 def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span) -> list[tuple[str, float]]:
@@ -351,6 +382,8 @@ class Matcher:
 
     def _forms_of(self, folded: str) -> list[str]:
         """Return the words of a text that may be forms of those asked for."""
+        if "n't" in folded or "n’t" in folded:
+            folded = _NEGATED.sub(" ", folded)
         if folded.isascii() and "+" not in folded and "#" not in folded:
             if self._find_forms is None:
                 return []
@@ -361,7 +394,7 @@ class Matcher:
         forms = split_runs(folded)
         if "+" not in folded and "#" not in folded:
             return forms
-        # C++ is a word of its own, and C as well.
+        # C++ is its own word, and C as well.
         return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
 
 

@@ -1,6 +1,6 @@
 """The recaller: one question over everything, from its text to an answer that fits a prompt.
 
-The stages, each in a module of its own: understand the question, propose candidates by words and by vectors,
+The stages, each in its own module: understand the question, propose candidates by words and by vectors,
 set them into their conversations, judge each by its features, blend those into a score, pack the best.
 """
 
@@ -22,21 +22,19 @@ from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, 
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import Embedding, Stored, describe_coverage
-from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, SENTENCE, Candidate, judge, sum_up
-from mnemos.recall.hits import fits, make_excerpt
+from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, SENTENCE, UNREAD, Candidate, judge, sum_up
+from mnemos.recall.hits import fits, make_excerpt, matches
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import Excerpt, pack
 from mnemos.recall.question import Question, describe_time, understand
 from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
 from mnemos.recall.trace import NO_TRACE, Recorder, Trace
-from mnemos.recall.validity import Standings, asks_for_past, lend_scores, mark_earlier_statements
+from mnemos.recall.validity import asks_for_past, lend_scores, mark_earlier_statements
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
 from mnemos.storage.passages import MESSAGE, Unembedded
 
-# Unrelated texts are below this by chance.
-_NEAR_AT_ALL = 0.2
 # Superseded facts come after everything else.
 _SUPERSEDED = 100.0
 # The number of candidates read sentence by sentence, and their longest text.
@@ -45,8 +43,6 @@ _CHARACTERS_READ = 2_000
 # Candidates that are read by the reranker, and what its judgement weighs: chosen on the development data.
 _READ_DEEPLY = 20
 _DEEP_WEIGHT = 0.3
-# From this cosine on, a text without any of the words is still about the same.
-_CLEARLY_NEAR = 0.35
 # The share of its words that a question has in common with another one about the same.
 _ASKS_THE_SAME = 0.5
 _JUST_BELOW = 1e-6
@@ -129,13 +125,14 @@ class Recaller:
         project: str | None = None,
         as_of: float | None = None,
         deep: bool = False,
+        matches_only: bool = False,
         explain: bool = False,
         probe: str | None = None,
     ) -> Recall:
         """Answer a question. ``project``: the one to prefer. ``deep``: read the leading candidates closely.
 
-        Facts that no longer hold are left out, unless the question is about the past. ``probe``: a passage
-        whose fate to explain.
+        Facts that no longer hold are left out, unless the question is about the past. ``matches_only``:
+        without messages that are only next to a match. ``probe``: a passage whose fate to explain.
         """
         began = time.perf_counter()
         trace = Recorder() if explain or probe else NO_TRACE
@@ -158,6 +155,7 @@ class Recaller:
             if wants_past or not has_ended(candidate, ranked.gathered)
         ]
         plain = _without_depth(holding)
+        close = certainty.find_close(plain)
         sure = certainty.rate(
             [candidate for candidate, _ in plain],
             [score for _, score in plain],
@@ -167,7 +165,10 @@ class Recaller:
             is_english=query.isascii(),
         )
         trace.mark("check")
-        best = [] if sure == certainty.NONE else holding[:limit]
+        shown = [one for one in holding if one[0].line.id in close]
+        if matches_only:
+            shown = [one for one in shown if one[0].line.passage is not None or matches(one[0].line)]
+        best = [] if sure == certainty.NONE else shown[:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
@@ -192,7 +193,7 @@ class Recaller:
             return answer
         from mnemos.recall.account import Outcome, explain_outcome  # only for who asks for it
 
-        outcome = Outcome(answer, ranked, holding, packed, filters, kinds, user, self._storage)
+        outcome = Outcome(answer, ranked, holding, close, packed, filters, kinds, user, self._storage)
         return dataclasses.replace(answer, explanation=explain_outcome(outcome, trace, probe))
 
     def messages(self, query: str, filters: Filters, *, project: str | None = None) -> Results:
@@ -202,7 +203,7 @@ class Recaller:
         found = [
             (candidate.line, score)
             for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
-            if candidate.line.strengths or candidate.line.cosine >= _CLEARLY_NEAR
+            if matches(candidate.line)
         ]
         partial = not any(len(line.counts) == words for line, _ in found)
         hits = tuple(Found(line.id, len(line.counts), score) for line, score in found)
@@ -211,8 +212,8 @@ class Recaller:
     def refs(self, query: str, kind: str, filters: Filters, limit: int) -> list[str]:
         """Find refs of a kind that answer, best first, superseded ones last."""
         ranked = self.rank(query, filters, kinds=(kind,))
-        lines = (candidate.line for candidate in ranked.candidates[:limit])
-        return [line.passage.ref for line in lines if line.passage is not None]
+        lines = [candidate.line for candidate in ranked.candidates if certainty.is_linked(candidate)]
+        return [line.passage.ref for line in lines[:limit] if line.passage is not None]
 
     def rank(
         self,
@@ -243,8 +244,7 @@ class Recaller:
         means, gathered = self._gather(known, means, filters, project, as_of, trace)
         trace.mark("propose")
         scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense), project)
-        fitting = [candidate for candidate in judge(scene, trace) if fits(candidate.line, filters)]
-        found = _keep_telling(fitting, gathered.standings)
+        found = [candidate for candidate in judge(scene, trace) if fits(candidate.line, filters)]
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [sum_up(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
@@ -401,7 +401,8 @@ def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], me
     try:
         ratings = reranker.rate(query, [found[place] for place in leading])
     except Unavailable as exc:
-        return dataclasses.replace(means, notes=(*means.notes, f"not read deeply: {exc}"))
+        return dataclasses.replace(means, notes=(*means.notes, f"deep recall is not available: {exc}"))
+    leading = leading[: len(ratings)]
     best = max(ratings, default=0.0)
     for place, rating in zip(leading, ratings, strict=True):
         found[place].features[DEEP] = rating - best
@@ -409,15 +410,20 @@ def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], me
     others = set(places) - set(leading)
     if others:
         # Nobody read them: they follow in their order.
-        shift = min(scores[place] for place in leading) - max(scores[place] for place in others) - _JUST_BELOW
+        least = min(scores[place] for place in leading)
+        shift = min(least - max(scores[place] for place in others) - _JUST_BELOW, 0.0)
         for place in others:
-            scores[place] += min(shift, 0.0)
+            found[place].features[UNREAD] = shift
+            scores[place] += shift
     return dataclasses.replace(means, is_deep=True)
 
 
 def _without_depth(ranked: Sequence[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
     """Return the ranking without the reranker, whose judgement compares lines and calibrates nothing."""
-    plain = [(c, score - _DEEP_WEIGHT * c.features.get(DEEP, 0.0)) for c, score in ranked]
+    plain = [
+        (c, score - _DEEP_WEIGHT * c.features.get(DEEP, 0.0) - c.features.get(UNREAD, 0.0))
+        for c, score in ranked
+    ]
     return sorted(plain, key=lambda item: -item[1])
 
 
@@ -431,25 +437,6 @@ def _put_below_replies(found: Sequence[Candidate], scores: list[float]) -> None:
             reply = places.get(line.id)
             if reply is not None and found[reply].features["replies"] > 0:
                 scores[place] = min(scores[place], scores[reply] - _JUST_BELOW)
-
-
-def _is_about(candidate: Candidate) -> bool:
-    """True if more than chance speaks for it: words here or around, nearness, or the time asked about."""
-    features = candidate.features
-    return (
-        features["words"] > 0
-        or candidate.line.cosine >= _NEAR_AT_ALL
-        or features["in_span"] > 0
-        or features["of_span"] > 0
-    )
-
-
-def _keep_telling(candidates: Sequence[Candidate], standings: Standings) -> list[Candidate]:
-    """Keep candidates about the question, and the facts that hold in their place."""
-    about = {candidate.line.id for candidate in candidates if _is_about(candidate)}
-    linked = {head for old, head in standings.heads.items() if old in about}
-    linked |= {newer for older, newer in standings.doubts if older in about | linked}
-    return [candidate for candidate in candidates if candidate.line.id in about | linked]
 
 
 def _lend_scores(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from mnemos.recall.embedders.transformer import Transformer, import_library, split_batches
@@ -18,6 +19,8 @@ from mnemos.text.words import STOP_WORDS, runs, stem
 # Tokens of a question and a line together, and words of a question: the model was trained on no more.
 _LONGEST = 96
 _QUESTION = 40
+# Tokens read for a question: a second of one core is about 9,000 of them.
+_MOST_TOKENS = 1_440
 # Of the line itself, and of the lines before and after it, in characters.
 LINE = 200
 AROUND = 48
@@ -35,11 +38,16 @@ class Reranker:
         self._transformer = Transformer(folder, extra="deep", longest=_LONGEST, threads=1)
 
     def rate(self, question: str, lines: Sequence[str]) -> list[float]:
-        """Return a number per rendered line: the higher, the better it answers."""
+        """Return a number per rendered line: the higher, the better it answers.
+
+        Of many long lines, only the first ones are rated, so that a question takes a bounded time.
+        """
         asked = " ".join(question.split()[:_QUESTION])
         encoded = self._transformer.encode([(asked, line) for line in lines])
-        rated = [0.0] * len(lines)
-        for batch in split_batches(encoded, range(len(lines))):
+        spent = accumulate(len(one.ids) for one in encoded)
+        encoded = [one for one, tokens in zip(encoded, spent, strict=True) if tokens <= _MOST_TOKENS]
+        rated = [0.0] * len(encoded)
+        for batch in split_batches(encoded, range(len(encoded))):
             found, _ = self._transformer.run([encoded[place] for place in batch])
             for place, value in zip(batch, found.reshape(-1).tolist(), strict=True):
                 rated[place] = value
@@ -53,7 +61,7 @@ def load() -> Reranker:
 
 
 def rate(query: str, candidates: Sequence[Candidate]) -> list[float]:
-    """Rate candidates with the reranker of the extra."""
+    """Rate candidates with the reranker of the extra, or as many of the first as it has time for."""
     words = words_of(query)
     return load().rate(query, [_render(candidate, words) for candidate in candidates])
 

@@ -33,7 +33,7 @@ _LONGEST_NAME = 64
 class Conversation(list[dict[str, Any]]):
     """Messages ready to send.
 
-    ``system`` has the text of the system messages in Anthropic's format, where it is an argument of its own;
+    ``system`` has the text of the system messages in Anthropic's format, where it is its own argument;
     it is empty in OpenAI's, where they are among the messages.
     """
 

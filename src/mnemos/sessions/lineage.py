@@ -1,7 +1,7 @@
 """Lookup of sessions by id or title, and the lineage of sessions that form one conversation.
 
 A conversation continues in a child session when its context was compressed. A delegated task is a child
-session too, but a conversation of its own.
+session too, but a separate conversation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from mnemos.errors import Ambiguous, NotFound
 from mnemos.inputs import name, suggest
 from mnemos.projects import match_projects, name_project
-from mnemos.sessions.titles import add_titles, shorten_ids
+from mnemos.sessions.titles import add_titles, find_by_short_id, shorten_ids
 from mnemos.storage.base import Reads, SessionReads, SessionRow, Storage
 from mnemos.text.stored_text import one_line
 from mnemos.text.tables import format_time
@@ -42,7 +42,7 @@ def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     if whole_id != text:
         raise NotFound(f"There is no session {whole_id!r}.")
     titled = [row for row in tx.sessions.by_title(text, _MOST_MATCHES) if is_visible(row, user)]
-    begun = () if titled else tx.sessions.by_id_prefix(text, _MOST_MATCHES)
+    begun = () if titled else find_by_short_id(tx, text, _MOST_MATCHES)
     matches = titled or [row for row in begun if is_visible(row, user)]
     if not matches:
         raise NotFound(f"No session has the title {text!r} or an id that begins with it.")

@@ -21,6 +21,7 @@ from mnemos.sessions.records import (
 )
 from mnemos.sessions.session_pages import Place, read_outline, read_page
 from mnemos.sessions.session_types import Message, MessagePage, MetadataChange, Outline, Role
+from mnemos.sessions.session_upkeep import pop_message
 from mnemos.sessions.working_history import hold_session, read_messages, retire_messages
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Storage, Writes
@@ -120,9 +121,10 @@ class MessageLog(Lookups):
 
         def work(tx: Writes) -> MessageRow | None:
             hold_session(tx, session_id, if_revision)
-            row = tx.sessions.pop(session_id)
+            now = self._clock()
+            row = pop_message(tx, session_id, now)
             if row is not None:
-                tx.sessions.revise(session_id, self._clock())
+                tx.sessions.revise(session_id, now)
             return row
 
         row = None if self._is_off(session_id) else self._storage.write(work)

@@ -13,7 +13,7 @@ from mnemos.storage.base import Document, Glimpse, MessageRow
 from mnemos.text.fences import strip_fences
 
 _LONGEST_SPEAKER = 48
-_NESTED = ("content", "output", "message", "parts")
+_NESTED = ("content", "contents", "output", "result", "message", "parts", "blocks")
 _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
 

@@ -148,7 +148,7 @@ def _split_blocks(fields: Fields) -> Iterator[Fields]:
         split[-1]["tool_calls"] += given
     split[-1]["token_count"] = fields.get("token_count")
     if (key := fields.get("key")) is not None:
-        # Each has a key of its own, the same one whenever the message is appended again.
+        # Each has its own key, the same one whenever the message is appended again.
         for number, one in enumerate(split):
             one["key"] = f"{key}#{number}" if number else key
     yield from ({key: value for key, value in one.items() if value != []} for one in split)

@@ -40,7 +40,7 @@ def read_page(tx: Reads, session_id: str, place: Place, limit: int) -> MessagePa
     if place.kind != "at":
         known = tx.sessions.message(place.number)
         if known is None or known.session_id != session_id:
-            raise NotFound(f"There is no message {place.number} in session {session_id!r}.")
+            raise NotFound(f"Message {place.number} is not in session {session_id!r}.")
         if place.kind == "after":
             rows = tx.sessions.messages(session_id, after=place.number, limit=limit)
         elif place.kind == "before":

@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from mnemos.errors import InvalidInput, NotFound, Refused
@@ -14,7 +15,8 @@ from mnemos.sessions.records import calls_without_arguments, dump_json
 from mnemos.sessions.titles import shorten_ids
 from mnemos.sessions.working_history import hold_session
 from mnemos.storage.audit import AuditRow
-from mnemos.storage.base import Storage, Writes
+from mnemos.storage.base import MessageRow, Reads, Storage, Writes
+from mnemos.storage.tombstones import Tombstone
 
 OPERATIONS = "sessions."
 """The prefix of these operations. Their copies are large and expire."""
@@ -30,6 +32,7 @@ FORGET = "forget"
 KEEP_CHARACTERS = 20_000_000
 
 _KEYS_AT_ONCE = 2_000
+_NEAR = 1_000
 _NAMED = 5
 
 Log = Callable[[Writes, str, str, str | None, str | None], int]
@@ -40,8 +43,59 @@ def ref(session_id: str) -> str:
     return f"session:{session_id}"
 
 
+SESSION = "session"
+MESSAGE = "message"
+"""Kinds of removals that a sync carries to other machines."""
+
+
+def bury_session(tx: Writes, session_id: str, at: float, *, forgotten: bool = False) -> bool:
+    """Delete a session and record that it is gone; False if it is unknown."""
+    tx.tombstones.put([Tombstone(SESSION, session_id, at, forgotten)])
+    return tx.sessions.begin_delete(session_id)
+
+
+def message_key(session_id: str, role: str, timestamp: float, place: int) -> str:
+    """Return the key under which the removal of a message is recorded.
+
+    ``place`` is its number, from 0, among the messages of the session with its role and time, which rarely
+    are more than one. Those that are gone count too.
+    """
+    return dump_json([session_id, role, timestamp, place])
+
+
+def find_places(tx: Reads, session_id: str, role: str, timestamp: float) -> dict[int, MessageRow]:
+    """Return the messages of a session with one role and time by their places."""
+    near = tx.sessions.messages(session_id, after=0, limit=_NEAR, since=timestamp)
+    rows = iter([one for one in near if (one.role, one.timestamp) == (role, timestamp)])
+    places: dict[int, MessageRow] = {}
+    for place in count():
+        if tx.tombstones.get(MESSAGE, message_key(session_id, role, timestamp, place)) is None:
+            row = next(rows, None)
+            if row is None:
+                return places
+            places[place] = row
+    return places
+
+
+def pop_message(tx: Writes, session_id: str, at: float) -> MessageRow | None:
+    """Remove the newest message that is not retired, and record that it is gone."""
+    newest = tx.sessions.messages(session_id, after=0, limit=1, last=True, working=True)
+    for row in newest:
+        places = find_places(tx, session_id, row.role, row.timestamp)
+        place = next(place for place, one in places.items() if one.id == row.id)
+        key = message_key(session_id, row.role, row.timestamp, place)
+        tx.tombstones.put([Tombstone(MESSAGE, key, at)])
+    return tx.sessions.pop(session_id)
+
+
 def delete(
-    storage: Storage, session_id: str, log: Log, kept_since: float, *, if_revision: int | None = None
+    storage: Storage,
+    session_id: str,
+    log: Log,
+    kept_since: float,
+    *,
+    at: float,
+    if_revision: int | None = None,
 ) -> bool:
     """Delete a session and keep a packed copy in the audit log. Copies older than ``kept_since`` go."""
     session = transcript.export_session(storage, session_id)
@@ -53,8 +107,9 @@ def delete(
     def work(tx: Writes) -> bool:
         if if_revision is not None:
             hold_session(tx, session_id, if_revision)
-        known = tx.sessions.begin_delete(session_id)
+        known = tx.sessions.get(session_id) is not None
         if known:
+            bury_session(tx, session_id, at)
             tx.audit.expire(kept_since, OPERATIONS)
             log(tx, DELETE, ref(session_id), packed, None)
         return known
@@ -81,12 +136,12 @@ def set_archived(tx: Writes, session_id: str, log: Log, *, archived: bool) -> bo
     return tx.sessions.set_archived(session_id, archived=archived)
 
 
-def prune(storage: Storage, session_ids: list[str], days: float, log: Log) -> None:
+def prune(storage: Storage, session_ids: list[str], days: float, log: Log, now: float) -> None:
     """Delete sessions for good, in short transactions."""
     for session_id in session_ids:
-        storage.write(lambda tx: tx.sessions.begin_delete(session_id))  # noqa: B023
+        storage.write(lambda tx: bury_session(tx, session_id, now))  # noqa: B023
     if session_ids:
-        what = f"{len(session_ids)} sessions older than {days:g} days"
+        what = f"{len(session_ids)} sessions older than {round(days, 1):g} days"
         storage.write(lambda tx: log(tx, PRUNE, "", None, what))
     storage.finish_deletes()
 
@@ -101,10 +156,11 @@ def forget_message(tx: Writes, message_id: int, now: float, log: Log) -> None:
         log(tx, FORGET, f"message:{message_id}", None, None)
 
 
-def forget_session(tx: Writes, session_id: str, log: Log) -> None:
-    known = tx.sessions.begin_delete(session_id)
+def forget_session(tx: Writes, session_id: str, log: Log, now: float) -> None:
+    known = bury_session(tx, session_id, now, forgotten=True)
     kept = tx.audit.scrub(ref(session_id))
     if not known and not kept:
+        # Also undoes the removal that was recorded.
         raise NotFound(f"There is no session {session_id!r}.")
     log(tx, FORGET, ref(session_id), None, None)
 
@@ -168,16 +224,16 @@ def undo_entry(storage: Storage, entry: AuditRow, now: float) -> str:
     if entry.operation == DELETE and entry.before:
         return _restore(storage, entry.before, now)
     if entry.operation == IMPORT and entry.after:
-        return _undo_import(storage, json.loads(entry.after))
+        return _undo_import(storage, json.loads(entry.after), now)
     session_id = entry.ref.removeprefix("session:")
     shown = storage.read(lambda tx: shorten_ids(tx, [session_id]))[session_id]
     if entry.operation == TITLE:
-        storage.write(lambda tx: _restore_title(tx, session_id, entry))
+        storage.write(lambda tx: _restore_title(tx, session_id, entry, now))
         if entry.before is None:
             return f"Removed the title of {shown}."
         return f"Restored the title of {shown}: {entry.before}."
     archived = json.loads(entry.before or "false")
-    storage.write(lambda tx: _restore_archived(tx, session_id, archived=archived))
+    storage.write(lambda tx: _restore_archived(tx, session_id, now, archived=archived))
     return f"{'Archived' if archived else 'Unarchived'} {shown}."
 
 
@@ -188,20 +244,22 @@ def _restore(storage: Storage, packed: str, now: float) -> str:
     )
     done = transcript.store(storage, incoming, now)
     if not done.sessions:
-        raise Refused(f"session {session['id']!r} exists again. Delete or rename it first.")
-    storage.write(lambda tx: _reattach_children(tx, session))
+        raise Refused(f"A session {session['id']!r} exists again. Delete or rename it first.")
+    storage.write(lambda tx: _reattach_children(tx, session, now))
     return f"Restored {session['id']} with {done.messages} messages, which have new ids."
 
 
-def _reattach_children(tx: Writes, session: dict[str, Any]) -> None:
+def _reattach_children(tx: Writes, session: dict[str, Any], now: float) -> None:
     """Return the children that moved to the parent when the session was deleted."""
+    # Later than the removal: a sync restores it on other machines too.
+    tx.sessions.revise(session["id"], now)
     for child in session.get("children", ()):
         row = tx.sessions.get(child)
         if row is not None and row.parent_session_id == session["parent_session_id"]:
             tx.sessions.set_parent(child, session["id"])
 
 
-def _undo_import(storage: Storage, created: dict[str, int]) -> str:
+def _undo_import(storage: Storage, created: dict[str, int], now: float) -> str:
     def work(tx: Writes) -> None:
         continued = [
             session_id
@@ -211,7 +269,7 @@ def _undo_import(storage: Storage, created: dict[str, int]) -> str:
         if continued:
             raise Refused(_explain_continued(continued))
         for session_id in created:
-            tx.sessions.begin_delete(session_id)
+            bury_session(tx, session_id, now)
 
     keys = storage.read(lambda tx: tx.imports.keys_of(list(created)))
     storage.write(work)
@@ -240,15 +298,17 @@ def _drop_keys(storage: Storage, keys: list[int]) -> None:
     storage.write(lambda tx: tx.imports.drop_files())
 
 
-def _restore_title(tx: Writes, session_id: str, entry: AuditRow) -> None:
+def _restore_title(tx: Writes, session_id: str, entry: AuditRow, now: float) -> None:
     row = tx.sessions.get(session_id)
     if row is None:
         raise NotFound(f"There is no session {session_id!r}. It was deleted.")
     if row.title != entry.after:
-        raise Refused(f"The title of {session_id} was changed since, to {row.title!r}.")
+        raise Refused(f"The title of {session_id} has been changed since, to {row.title!r}.")
     tx.sessions.set_title(session_id, entry.before)
+    tx.sessions.revise(session_id, now)
 
 
-def _restore_archived(tx: Writes, session_id: str, *, archived: bool) -> None:
+def _restore_archived(tx: Writes, session_id: str, now: float, *, archived: bool) -> None:
     if not tx.sessions.set_archived(session_id, archived=archived):
         raise NotFound(f"There is no session {session_id!r}. It was deleted.")
+    tx.sessions.revise(session_id, now)

@@ -85,7 +85,7 @@ class Sessions(Transfers):
         if self._is_off(session.id, private=private):
             return session.id
         if not self._storage.write(lambda tx: tx.sessions.create(session)):
-            raise AlreadyExists(f"session {session.id!r} exists already. Choose another id, or append to it.")
+            raise AlreadyExists(f"session {session.id!r} already exists. Choose another id, or append to it.")
         return session.id
 
     def ensure_session(
@@ -296,7 +296,12 @@ class Sessions(Transfers):
         if not can_be_name("session_id", session_id) or self._settings.disabled:
             return False
         return session_upkeep.delete(
-            self._storage, session_id, self._log, self._oldest_kept(), if_revision=if_revision
+            self._storage,
+            session_id,
+            self._log,
+            self._oldest_kept(),
+            at=self._clock(),
+            if_revision=if_revision,
         )
 
     def prune_sessions(
@@ -319,7 +324,7 @@ class Sessions(Transfers):
             return len(old)
         if self._settings.disabled:
             return 0
-        session_upkeep.prune(self._storage, old, days, self._log)
+        session_upkeep.prune(self._storage, old, days, self._log, self._clock())
         return len(old)
 
     def forget_message(self, message_id: int) -> None:
@@ -335,19 +340,23 @@ class Sessions(Transfers):
         """Permanently erase a session, its messages and its audit entries. Unknown raises NotFound."""
         self._settings.check_enabled()
         name("session_id", session_id)
-        self._storage.write(lambda tx: session_upkeep.forget_session(tx, session_id, self._log))
+        now = self._clock()
+        self._storage.write(lambda tx: session_upkeep.forget_session(tx, session_id, self._log, now))
         self._storage.finish_deletes()
 
     def stats(self) -> dict[str, Any]:
         """Return counts by source, and the disk space by table and index."""
         return session_upkeep.collect_stats(self._storage)
 
-    def optimize(self, seconds: float | None = None) -> None:
-        """Clean up the index in short steps, for about ``seconds`` at most."""
+    def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
+        """Clean up the index in short steps, for about ``seconds`` at most.
+
+        ``deep``: also erase the words of forgotten texts from the index of a server.
+        """
         if self._settings.disabled:
             return
         self._storage.write(lambda tx: tx.audit.expire(self._oldest_kept(), session_upkeep.OPERATIONS))
-        self._storage.optimize(seconds)
+        self._storage.optimize(seconds, deep=deep)
 
     # --- inside -----------------------------------------------------------------------------
 

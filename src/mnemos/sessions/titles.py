@@ -17,6 +17,10 @@ OPENING = 2_000
 # An id up to this long was chosen by somebody, and is shown whole.
 _CHOSEN = 16
 _SHORT = 8
+_CUT = "…"
+# The ids of sub-agents of Claude Code: the id of their session, a colon, this and their own.
+_AGENT = "agent-"
+_MOST_ALIKE = 500
 
 # Context that programs put around what somebody typed: <system-reminder>…</system-reminder>.
 _INJECTED = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -75,16 +79,56 @@ def choose_title(said: Iterable[Glimpse]) -> str | None:
 
 
 def shorten_ids(tx: Reads, session_ids: Iterable[str]) -> dict[str, str]:
-    """Return the beginning of each id that names it: 8 characters, or as many more as it takes."""
+    """Return the shortest name of each id that ``find_by_short_id`` understands.
+
+    It is the beginning of the id: 8 characters, or as many more as it takes. Ids that share more than 16 are
+    shown by their ends as well, and a sub-agent by its session and its own id: ``8d4e7b20…0002:s2``.
+    """
     return {one: _shorten(tx, one) for one in dict.fromkeys(session_ids)}
 
 
 def _shorten(tx: Reads, session_id: str) -> str:
+    parent, colon, own = session_id.partition(":")
+    if not colon or len(parent) <= _CHOSEN:
+        return _shorten_plain(tx, session_id)
+    siblings = [
+        one for one in tx.sessions.neighbours_of_id(session_id) if one and one.startswith(f"{parent}:")
+    ]
+    shared = max((_count_shared(session_id, one) - len(parent) for one in siblings), default=0)
+    end = max(_SHORT + len(_AGENT), shared)
+    return f"{_shorten_plain(tx, parent)}:{own[:end].removeprefix(_AGENT)}"
+
+
+def _shorten_plain(tx: Reads, session_id: str) -> str:
     if len(session_id) <= _CHOSEN:
         return session_id
     beside = tx.sessions.neighbours_of_id(session_id)
     shared = max((_count_shared(session_id, other) for other in beside if other), default=0)
-    return session_id[: max(_SHORT, shared + 1)]
+    if shared < _CHOSEN:
+        return session_id[: max(_SHORT, shared + 1)]
+    start = session_id[:_SHORT]
+    others = {row.id.partition(":")[0] for row in tx.sessions.by_id_prefix(start, _MOST_ALIKE)} - {session_id}
+    for size in (4, 8, 12):
+        end = session_id[-size:]
+        if len(others) < _MOST_ALIKE and not any(one.endswith(end) for one in others):
+            return f"{start}{_CUT}{end}"
+    return session_id[: shared + 1]
+
+
+def find_by_short_id(tx: Reads, text: str, most: int) -> list[SessionRow]:
+    """Return the sessions whose ids begin like this, or are shortened to it by ``shorten_ids``."""
+    if found := tx.sessions.by_id_prefix(text, most):
+        return found
+    parent, colon, own = text.partition(":")
+    start, cut, end = parent.partition(_CUT)
+    if not colon and not cut:
+        return []
+    return [row for row in tx.sessions.by_id_prefix(start, most) if _is_meant(row.id, end, own)]
+
+
+def _is_meant(session_id: str, end: str, own: str) -> bool:
+    parent, _, its_own = session_id.partition(":")
+    return parent.endswith(end) and its_own.startswith((own, _AGENT + own))
 
 
 def _count_shared(one: str, other: str) -> int:

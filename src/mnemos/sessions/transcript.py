@@ -97,11 +97,16 @@ def export_session(storage: Storage, session_id: str) -> ExportedSession | None:
 
 
 def iterate_sessions(
-    storage: Storage, source: str | None, projects: Sequence[str] | None = None
+    storage: Storage,
+    source: str | None,
+    projects: Sequence[str] | None = None,
+    span: tuple[float | None, float | None] = (None, None),
 ) -> Iterator[ExportedSession]:
-    """Yield every session by id; no transaction stays open between them."""
+    """Yield the sessions that started in a span by id; no transaction stays open between them."""
+    since, until = span
     for row in read_sessions(storage, source, projects):
-        yield _export(storage, row)
+        if (since is None or row.started_at >= since) and (until is None or row.started_at < until):
+            yield _export(storage, row)
 
 
 def read_sessions(
@@ -198,7 +203,7 @@ def store_session(
     left out.
     """
     coming = iter(messages)
-    first = _take_batch(coming)
+    first = take_batch(coming)
     ids = storage.write(lambda tx: _create(tx, session, first, now))
     if ids is not None:
         _report_places(placed, 0, ids)
@@ -249,7 +254,7 @@ def _create(tx: Writes, session: SessionRow, first: list[IncomingMessage], now: 
     parent = session.parent_session_id
     if parent is not None and tx.sessions.get(parent) is None:
         session = replace(session, parent_session_id=None)
-    return _append(tx, session.id, first, now) if tx.sessions.create(session) else None
+    return append_batch(tx, session.id, first, now) if tx.sessions.create(session) else None
 
 
 def _append_rest(
@@ -262,10 +267,10 @@ def _append_rest(
 ) -> int | None:
     """Append the rest and return how many; None if another process appended meanwhile."""
     before = number
-    while batch := _take_batch(messages):
+    while batch := take_batch(messages):
         ids = storage.write(
             lambda tx: (
-                _append(tx, session_id, batch, now)
+                append_batch(tx, session_id, batch, now)
                 if tx.sessions.message_count(session_id) == number  # noqa: B023
                 else None
             )
@@ -278,7 +283,8 @@ def _append_rest(
     return number - before
 
 
-def _append(tx: Writes, session_id: str, batch: list[IncomingMessage], now: float) -> list[int]:
+def append_batch(tx: Writes, session_id: str, batch: Sequence[IncomingMessage], now: float) -> list[int]:
+    """Append checked messages, forgotten and retired as they are marked; return their ids."""
     if not batch:
         return []
     # The session keeps its own time of the last write.
@@ -291,7 +297,8 @@ def _append(tx: Writes, session_id: str, batch: list[IncomingMessage], now: floa
     return ids
 
 
-def _take_batch(messages: Iterator[IncomingMessage]) -> list[IncomingMessage]:
+def take_batch(messages: Iterator[IncomingMessage]) -> list[IncomingMessage]:
+    """Take as many messages as one short transaction may store."""
     batch: list[IncomingMessage] = []
     characters = 0
     for incoming in islice(messages, BATCH):

@@ -7,7 +7,8 @@ from io import BufferedReader
 from typing import IO, Any
 
 from mnemos.errors import NotFound
-from mnemos.inputs import name, optional_name
+from mnemos.inputs import Moment, name, optional_name
+from mnemos.language.moments import read_span
 from mnemos.sessions import session_upkeep, transcript
 from mnemos.sessions.message_log import MessageLog
 from mnemos.sessions.records import dump_json
@@ -26,10 +27,18 @@ class Transfers(MessageLog):
             raise NotFound(f"There is no session {session_id!r}.")
         return session
 
-    def export_all(self, source: str | None = None, project: str | None = None) -> Iterator[ExportedSession]:
-        """Yield every session with its messages, read in short pages."""
+    def export_all(
+        self,
+        source: str | None = None,
+        project: str | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> Iterator[ExportedSession]:
+        """Yield every session with its messages, read in short pages; ``since`` and ``until`` are starts."""
         optional_name("source", source)
-        return transcript.iterate_sessions(self._storage, source, self._projects(project))
+        span = read_span(since, until, self._clock())
+        return transcript.iterate_sessions(self._storage, source, self._projects(project), span)
 
     def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:
         """Write one session per line of JSON and return their number."""
@@ -75,5 +84,5 @@ class Transfers(MessageLog):
     # --- inside -----------------------------------------------------------------------------
 
     def _log(self, tx: Writes, operation: str, ref: str, before: str | None, after: str | None) -> int:
-        now, actor = self._clock(), self._settings.actor
+        now, actor = self._clock(), self._settings.current_actor
         return tx.audit.record(at=now, actor=actor, operation=operation, ref=ref, before=before, after=after)

@@ -29,6 +29,10 @@ class AuditReads(Protocol):
         """The entries with ids above this one, in the order they were recorded in."""
         ...
 
+    def first_since(self, at: float) -> int | None:
+        """The lowest id of an entry recorded at or after a time."""
+        ...
+
     def newest_on(self, ref: str) -> AuditRow | None:
         """The newest entry on this ref; its texts may have been erased."""
         ...

@@ -41,6 +41,7 @@ from mnemos.storage.sessions import (
     SessionWrites,
 )
 from mnemos.storage.texts import Texts
+from mnemos.storage.tombstones import TombstoneReads, TombstoneWrites
 
 __all__ = [
     "Check",
@@ -120,6 +121,9 @@ class Reads(Protocol):
     @property
     def recalls(self) -> RecallReads: ...
 
+    @property
+    def tombstones(self) -> TombstoneReads: ...
+
 
 class Writes(Protocol):
     @property
@@ -145,6 +149,9 @@ class Writes(Protocol):
 
     @property
     def recalls(self) -> RecallWrites: ...
+
+    @property
+    def tombstones(self) -> TombstoneWrites: ...
 
 
 class Storage(Protocol):
@@ -195,8 +202,11 @@ class Storage(Protocol):
         """Index pending messages in short steps for up to ``seconds``; return how many are left."""
         ...
 
-    def optimize(self, seconds: float | None = None) -> None:
-        """Compact the index and clean up the file, in short steps."""
+    def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
+        """Compact the index and clean up the file, in short steps.
+
+        ``deep``: also make again what keeps erased words for longer, however long it takes.
+        """
         ...
 
     def without_background(self) -> AbstractContextManager[None]:

@@ -59,7 +59,7 @@ def owner_of(user: str) -> str:
 def kind_of(user: str) -> str:
     """Return the kind of passage used for the entries of a user and of the namespaces below.
 
-    Each user except the default one has a kind of their own, so a search without a user cannot reach them.
+    Each user except the default one has their own kind, so a search without a user cannot reach them.
     """
     owner = owner_of(user)
     return KIND if owner == USUAL_USER else f"{KIND}:{owner}"

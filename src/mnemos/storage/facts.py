@@ -323,6 +323,18 @@ class FactWrites(FactReads, Protocol):
         """Link ended facts to their successors; existing links stay."""
         ...
 
+    def settle(self, fact: FactRow) -> None:
+        """Store how a fact ended: its state, times and successor, whatever was known of that before."""
+        ...
+
+    def move_sources(self, moved: Mapping[int, int]) -> None:
+        """Let facts that point at messages point at others. Reads all facts."""
+        ...
+
+    def renew_scope(self, scope: ScopeRow) -> None:
+        """Overwrite the times of a scope; one that is closed now has only cold facts."""
+        ...
+
     def restore_scope(self, scope: ScopeRow) -> ScopeRow:
         """Return the scope of that key; if there is none, create it as given, open or closed."""
         ...

@@ -20,7 +20,7 @@ class ImportedFile(Struct, frozen=True):
     """Another program's file as it was when last read.
 
     ``position`` bytes and ``line`` lines of it have been imported. ``digest`` shows whether these are
-    unchanged, and ``state`` (JSON) is what the reader needs to continue.
+    unchanged, and whether all was understood; ``state`` (JSON) is what the reader needs to continue.
     """
 
     kind: str

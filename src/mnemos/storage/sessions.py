@@ -241,6 +241,10 @@ class SessionReads(Protocol):
         """Sessions with this parent, oldest start first."""
         ...
 
+    def last_seen(self) -> dict[str, float]:
+        """The time of the newest message of each source."""
+        ...
+
     def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
         """Ids of ended sessions whose last message (or else end) is before the moment.
 
@@ -294,6 +298,10 @@ class SessionReads(Protocol):
 
     def newest_ids(self) -> tuple[int, int]:
         """The id of the last message and the number of the last session, of those there are or were."""
+        ...
+
+    def first_since(self, at: float) -> tuple[int | None, int | None]:
+        """The lowest id of a message said and number of a session started at or after a time."""
         ...
 
     def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
@@ -391,6 +399,17 @@ class SessionWrites(SessionReads, Protocol):
         """Remove the newest message that is not retired, from rows, index, vectors and counters.
 
         Returns it, or None if the session has none.
+        """
+        ...
+
+    def remove(self, message_ids: Sequence[int]) -> None:
+        """Remove messages from rows, index, vectors and counters; unknown ones are ignored."""
+        ...
+
+    def renew(self, session: SessionRow) -> None:
+        """Overwrite the title, the times, the end, the tokens and the archive mark of a session.
+
+        ``updated_at`` is stored as given. An unknown session raises NotFound.
         """
         ...
 

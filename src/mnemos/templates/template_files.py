@@ -34,6 +34,7 @@ class TemplatesInMemory:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._times: dict[str, float] = {}
         self._lock = threading.RLock()
 
     def names(self) -> list[str]:
@@ -45,11 +46,15 @@ class TemplatesInMemory:
         except KeyError:
             raise unknown_template(name, self.names()) from None
 
-    def change(self, name: str, change: Change) -> None:
+    def change(self, name: str, change: Change, at: float) -> None:
         with self._lock:
             after = change(self._texts.get(name))
             if after is not None:
                 self._texts[name] = after
+                self._times[name] = at
+
+    def changed_at(self, name: str) -> float:
+        return self._times.get(name, 0.0)
 
     def remove(self, name: str) -> bool:
         with self._lock:
@@ -79,7 +84,7 @@ class TemplateFolder:
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
-                raise Refused(f"{path} is not a file. Move it away.")
+                raise Refused(f"{path} is not a file. Move it to another place.")
             if found.st_size > MAX_BYTES:
                 raise TooLarge(f"{path} has {found.st_size:,} bytes. A template has at most {MAX_BYTES:,}.")
             data = path.read_bytes()
@@ -94,8 +99,8 @@ class TemplateFolder:
         except UnicodeDecodeError as exc:
             raise Corrupt(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
 
-    def change(self, name: str, change: Change) -> None:
-        """Replace a text. An unreadable file is not replaced, but raises."""
+    def change(self, name: str, change: Change, at: float) -> None:
+        """Replace a text, last changed at ``at``. An unreadable file is not replaced, but raises."""
         with files.lock(self._folder, ".lock", self._busy_seconds):
             try:
                 before: str | None = self.read(name)
@@ -104,6 +109,15 @@ class TemplateFolder:
             after = change(before)
             if after is not None and after != before:
                 files.replace(self._path(name), after.encode(), alone=True)
+            if after is not None:
+                os.utime(self._path(name), (at, at))
+
+    def changed_at(self, name: str) -> float:
+        """Return when a text was last changed; 0 if there is none."""
+        try:
+            return self._path(name).stat().st_mtime
+        except OSError:
+            return 0.0
 
     def remove(self, name: str) -> bool:
         """Delete a text, readable or not; False if there is none."""
@@ -152,10 +166,9 @@ class TemplateFolder:
 class TemplatesInDatabase:
     """Templates in a database that several machines share, with the methods of ``TemplateFolder``."""
 
-    def __init__(self, texts: Texts, folder: str, clock: Callable[[], float]) -> None:
+    def __init__(self, texts: Texts, folder: str) -> None:
         self._texts = texts
         self._folder = folder
-        self._clock = clock
 
     def names(self) -> list[str]:
         return sorted(self.states())
@@ -166,8 +179,12 @@ class TemplatesInDatabase:
             raise unknown_template(name, self.names())
         return text.content
 
-    def change(self, name: str, change: Change) -> None:
-        self._texts.change(self.place(name), change, self._clock())
+    def change(self, name: str, change: Change, at: float) -> None:
+        self._texts.change(self.place(name), change, at)
+
+    def changed_at(self, name: str) -> float:
+        text = self._texts.read(self.place(name))
+        return 0.0 if text is None else text.changed_at
 
     def remove(self, name: str) -> bool:
         return self._texts.remove(self.place(name))
@@ -189,4 +206,5 @@ def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:
     except OSError:
         # A dangling link, or deleted since.
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    # The time of the last change can be set, as that of a version from another machine.
+    return found.st_ino, found.st_size, found.st_mtime_ns, max(found.st_mtime_ns, found.st_ctime_ns)

@@ -25,6 +25,7 @@ from mnemos.language.threats.guard import admit
 from mnemos.sessions.chat_format import Format
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
+from mnemos.storage.tombstones import Tombstone, make_key
 from mnemos.templates import session_survey
 from mnemos.templates.template import (
     MAX_EXAMPLES,
@@ -58,6 +59,9 @@ _MAX_NUMBERED: Final = 1_000
 
 log = logging.getLogger("mnemos.templates")
 
+KIND: Final = "template"
+"""The kind of a template's passage in recall, and of its removal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -89,7 +93,7 @@ class Templates:
 
         ``storage`` is called for the log of what people allowed.
         """
-        self._files = files
+        self.files = files
         self._sessions = sessions
         self._settings = settings
         self._clock = clock
@@ -151,10 +155,11 @@ class Templates:
         )
         return self._create(template, is_named=chosen is not None)
 
-    def save(self, template: SessionTemplate, *, allow: bool = False) -> None:
+    def save(self, template: SessionTemplate, *, allow: bool = False, at: float | None = None) -> None:
         """Write a template, replacing one of the same name but never lowering its usage count.
 
-        Secrets are redacted and long texts cut, also in the caller's template.
+        Secrets are redacted and long texts cut, also in the caller's template. ``at``: when it was changed,
+        if that was on another machine.
         """
         self._check_writable()
         template.name = check_name(template.name)
@@ -168,11 +173,11 @@ class Templates:
             if before is None:
                 self._check_free(template.name)
             else:
-                present = _parse_template(template.name, before, self._files)
+                present = _parse_template(template.name, before, self.files)
                 template.usage_count = max(template.usage_count, present.usage_count)
             return _render(template.to_dict())
 
-        self._files.change(template.name, change)
+        self.files.change(template.name, change, self._clock() if at is None else at)
         self._changed()
 
     def get_template(self, task_type: TaskName, tags: Sequence[str] | None = None) -> SessionTemplate | None:
@@ -196,14 +201,20 @@ class Templates:
     def show(self, name: str) -> SessionTemplate:
         """Return a template by name. Raises NotFound, or Corrupt with the reason it can't be read."""
         if not is_valid_name(name):
-            raise unknown_template(str(name), self._files.names())
-        return _parse_template(check_name(name), self._files.read(check_name(name)), self._files)
+            raise unknown_template(str(name), self.files.names())
+        return _parse_template(check_name(name), self.files.read(check_name(name)), self.files)
 
     def delete_template(self, name: str) -> bool:
         """Delete a template, readable or not; False if there is none of this name."""
         self._check_writable()
-        if not is_valid_name(name) or not self._files.remove(check_name(name)):
+        if not is_valid_name(name):
             return False
+        known = next((one for one in self._read()[0] if one.name == check_name(name)), None)
+        if not self.files.remove(check_name(name)):
+            return False
+        if known is not None:
+            stone = Tombstone(KIND, removal_key(known), self._clock())
+            self._storage().write(lambda tx: tx.tombstones.put([stone]))
         self._changed()
         return True
 
@@ -277,7 +288,7 @@ class Templates:
 
     def signature(self) -> object:
         """Return a value that changes whenever a file does; no file is read."""
-        return self._files.states()
+        return self.files.states()
 
     def problems(self) -> list[Problem]:
         """Return the files that are not templates, each with the reason, for ``doctor``."""
@@ -289,7 +300,7 @@ class Templates:
     def find_by_sessions(self, session_ids: Sequence[str]) -> list[str]:
         """Return the paths of templates that were made from one of these sessions."""
         return [
-            self._files.place(template.name)
+            self.files.place(template.name)
             for template in self._read()[0]
             if template.source_session_id in session_ids
         ]
@@ -304,7 +315,7 @@ class Templates:
                 return _render(template.to_dict())
 
             try:
-                self._files.change(template.name, change)
+                self.files.change(template.name, change, self._clock())
             except AlreadyExists:
                 if is_named:
                     raise
@@ -316,9 +327,9 @@ class Templates:
     def _check_free(self, name: str, *, is_there: bool = False) -> None:
         """Refuse a name in use, ignoring case: some file systems do."""
         folded = name.casefold()
-        if is_there or any(other.casefold() == folded for other in self._files.names()):
+        if is_there or any(other.casefold() == folded for other in self.files.names()):
             raise AlreadyExists(
-                f"There is a template {name!r} already. Choose another name, or delete it first."
+                f"The template {name!r} already exists. Choose another name, or delete it first."
             )
 
     def _check_writable(self) -> None:
@@ -333,7 +344,7 @@ class Templates:
                 "The template was not saved: its name, description or a tag has a secret. Remove it."
             )
         if scan(text):
-            now, actor = self._clock(), self._settings.actor
+            now, actor = self._clock(), self._settings.current_actor
             admit(self._storage(), "template", [text], allow=allow, at=now, actor=actor)
 
     def _count_use(self, template: SessionTemplate) -> int:
@@ -353,7 +364,8 @@ class Templates:
             return _render({**data, "usage_count": counted})
 
         try:
-            self._files.change(template.name, change)
+            # A sync goes by the time of the last change, and a use is none.
+            self.files.change(template.name, change, self.files.changed_at(template.name))
         except MnemosError as exc:
             # Starting a session must not fail because a counter can't be written.
             log.warning("a use of the template %r was not counted: %s", template.name, exc)
@@ -362,7 +374,7 @@ class Templates:
     def _read(self) -> tuple[list[SessionTemplate], list[Problem]]:
         """Return templates and problems; a file is read again only when it changed."""
         known: dict[str, tuple[object, SessionTemplate | Problem]] = {}
-        for name, state in self._files.states().items():
+        for name, state in self.files.states().items():
             before = self._known.get(name)
             if before is not None and before[0] == state:
                 known[name] = before
@@ -372,7 +384,7 @@ class Templates:
             except NotFound:
                 continue
             except MnemosError as exc:
-                known[name] = state, Problem(name, self._files.place(name), str(exc))
+                known[name] = state, Problem(name, self.files.place(name), str(exc))
         self._known = known
         found = [one for _, one in known.values()]
         return (
@@ -382,9 +394,14 @@ class Templates:
 
     def _load(self, name: str) -> SessionTemplate:
         if not is_valid_name(name) or check_name(name) != name:
-            place = self._files.place(name)
+            place = self.files.place(name)
             raise Refused(f"{place} has a name that no template can have. Rename the file.")
-        return _parse_template(name, self._files.read(name), self._files)
+        return _parse_template(name, self.files.read(name), self.files)
+
+
+def removal_key(template: SessionTemplate) -> str:
+    """Return the key under which a removal is recorded."""
+    return make_key(template.name, template.created_at)
 
 
 def _check_max_examples(value: Any) -> int:

@@ -15,6 +15,7 @@ _FAR = 2_000
 
 
 _Words = list[tuple[Run, int, int]]
+_NOT = ("'t", "’t")
 
 
 def find_matches(text: str, query: Query) -> Iterator[tuple[int, int]]:
@@ -43,6 +44,9 @@ class Finder:
     def snippet(self, text: str, width: int = 240) -> str:
         found: list[tuple[int, int]] = []
         for span in self._find_quickly(text):
+            if text[span[1] : span[1] + 2] in _NOT:
+                # "won't" has nothing to do with "won".
+                continue
             if found and span[0] > found[0][0] + _FAR:
                 break
             found.append(span)

@@ -63,6 +63,7 @@ _PLACES: Final[Mapping[str, Places]] = {
     "gemini": lambda here: (here.folder("GEMINI_CLI_HOME", "") / ".gemini" / "tmp",),
     "qwen": lambda here: (here.folder("QWEN_HOME", ".qwen") / "projects",),
     "opencode": lambda here: (here.data() / "opencode" / "opencode.db",),
+    "cursor": lambda here: (here.app("Cursor") / "User" / "globalStorage" / "state.vscdb",),
     "cline": lambda here: (
         here.folder("CLINE_DATA_DIR", ".cline/data") / "sessions",
         *here.extensions("saoudrizwan.claude-dev"),
@@ -79,6 +80,18 @@ _PLACES: Final[Mapping[str, Places]] = {
 }
 ONLY: Final = {"copilot": "chatSessions"}
 """The only folder to look into within each folder of a place, which has many others."""
+VARIABLES: Final = (
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "HERMES_HOME",
+    "GEMINI_CLI_HOME",
+    "QWEN_HOME",
+    "CLINE_DATA_DIR",
+    "CONTINUE_GLOBAL_DIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+)
+"""Variables that move these places."""
 KINDS: Final = tuple(_PLACES)
 """The programs whose files are found without being named."""
 

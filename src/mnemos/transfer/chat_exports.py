@@ -291,7 +291,7 @@ class ChatService:
             yield Mark(min(found.position, source.size - 1), number)
         if number and not understood:
             raise InvalidInput(
-                f"{source.path} is not an export of {self.title}: it has no conversation that can be read"
+                f"{source.path} is not an export of {self.title}: no conversation in it could be read"
             )
         yield Mark(source.size, number)
 

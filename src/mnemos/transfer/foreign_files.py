@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _PIECE: Final = 1 << 20
 # Above this, a time is in milliseconds.
 _MILLISECONDS: Final = 1e11
 _FARTHEST: Final = 1e14
+_EXPECTED: Final = re.compile(r"Expected `(\w+)`, got `(\w+)`(?: - at `\$\.?(.*)`)?")
+_TYPES: Final = {"str": "string", "int": "number", "float": "number", "bool": "boolean"}
 
 
 def path_exists(path: Path) -> bool:
@@ -211,13 +214,22 @@ def translate_lines(source: SourceFile, mark: Mark, translator: Translator, prob
                     if not line.is_whole and not _is_json(line.data):
                         yield Skipped("unfinished last lines")
                         break
-                    yield Unreadable(line.number, f"{problem}: {exc}")
+                    yield Unreadable(line.number, f"{problem}: {_explain(exc, line.data)}")
             position, number = line.end, line.number
             # Freed before the next one is read.
             del line
             yield from translator.advance(position, number)
     yield from translator.finish()
     yield Mark(position, number, translator.state())
+
+
+def _explain(exc: ValueError, data: bytes) -> str:
+    """Return the complaint of a decoder in words."""
+    found = _EXPECTED.fullmatch(str(exc))
+    if found is None:
+        return str(exc) if _is_json(data) else "it is not valid JSON"
+    expected, got = (_TYPES.get(kind, kind) for kind in found.group(1, 2))
+    return f"{found[3] or 'it'} must be of type {expected}, not {got}"
 
 
 def _is_json(data: bytes) -> bool:

@@ -53,7 +53,12 @@ _BY_KEY: Final = {
     b"payload": "codex",
 }
 # Names of files that are recognized by them.
-_NAMED: Final = {"opencode.db": "opencode", "sessions.db": "goose", "threads.db": "zed"}
+_NAMED: Final = {
+    "opencode.db": "opencode",
+    "sessions.db": "goose",
+    "threads.db": "zed",
+    "state.vscdb": "cursor",
+}
 _AIDER: Final = ".aider.chat.history.md"
 _TASK: Final = "api_conversation_history.json"
 # Files and folders within the folder of a program.
@@ -70,6 +75,7 @@ _MODULES: Final = {
     "gemini": "gemini",
     "qwen": "qwen",
     "opencode": "opencode",
+    "cursor": "cursor",
     "cline": "cline",
     "roo": "roo",
     "continue": "continue_dev",

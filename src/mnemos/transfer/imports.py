@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, NotFound
 from mnemos.files import open_regular
 from mnemos.inputs import Moment
@@ -31,6 +32,8 @@ _SAMPLE: Final = 4_096
 _UNFINISHED: Final = -1
 # Files looked up in the ledger in one read.
 _LOOKED_UP: Final = 500
+# Between the hash of a file and the version that did not understand a part of it.
+_UNREAD: Final = " unread by "
 
 Progress = Callable[[float], None]
 Changed = tuple[SourceFile, ImportedFile | None]
@@ -122,7 +125,8 @@ class Imports:
                 lambda tx: [tx.imports.file(reader.kind, name) for name in names]  # noqa: B023
             )
             for source, file in zip(some, noted, strict=True):
-                if file is not None and (file.size, file.changed_ns) == (source.size, source.changed_ns):
+                same = (source.size, source.changed_ns)
+                if file is not None and (file.size, file.changed_ns) == same and not _may_know_more(file):
                     report.unchanged += 1
                 elif since is not None and source.changed_ns < since * 1e9:
                     report.skip("older files")
@@ -161,8 +165,11 @@ class Imports:
         name = _path_text(source.path)
         try:
             beginning = _read_beginning(source.path) if reader.resumes else (0, b"")
-            start = _find_start(source, file) if reader.resumes and file is not None else BEGINNING
-            place = partial(_note_file, reader, source, beginning) if remembers else None
+            start = BEGINNING
+            if reader.resumes and file is not None and not _may_know_more(file):
+                start = _find_start(source, file)
+            unread = _Unread(report, start is not BEGINNING and file is not None and _UNREAD in file.digest)
+            place = partial(_note_file, reader, source, beginning, unread) if remembers else None
             yield from writer.store(name, reader.read(source, start), place)
             report.files += 1
         except InvalidInput as exc:
@@ -180,7 +187,7 @@ class Imports:
         self._storage.write(
             lambda tx: tx.audit.record(
                 at=self._clock(),
-                actor=self._settings.actor,
+                actor=self._settings.current_actor,
                 operation=session_upkeep.IMPORT,
                 ref="",
                 after=dump_json(counts),
@@ -188,9 +195,28 @@ class Imports:
         )
 
 
+class _Unread:
+    """True if a part of a file was not understood, in this import or in an earlier one."""
+
+    def __init__(self, report: ImportReport, before: bool) -> None:  # noqa: FBT001
+        self._report = report
+        self._before = before
+        self._count = report.count_unread()
+
+    def __bool__(self) -> bool:
+        return self._before or self._report.count_unread() > self._count
+
+
+def _may_know_more(file: ImportedFile) -> bool:
+    """True if an earlier version did not understand a part of a file, which this one may."""
+    _, unread, version = file.digest.partition(_UNREAD)
+    return bool(unread) and version != __version__
+
+
 def _find_start(source: SourceFile, file: ImportedFile) -> Mark:
     """Return where to resume; the beginning if the file was replaced."""
-    if source.size < file.position or _hash_before(source.path, file.position) != file.digest:
+    digest = file.digest.partition(_UNREAD)[0]
+    if source.size < file.position or _hash_before(source.path, file.position) != digest:
         return BEGINNING
     return Mark(file.position, file.line, None if file.state is None else json.loads(file.state))
 
@@ -199,9 +225,13 @@ def _note_file(
     reader: Reader,
     source: SourceFile,
     beginning: tuple[int, bytes],
+    unread: _Unread,
     mark: Mark,
     is_all: bool,  # noqa: FBT001
 ) -> ImportedFile:
+    digest = ""
+    if reader.resumes and _is_still(source.path, beginning):
+        digest = _hash_before(source.path, mark.position)
     return ImportedFile(
         reader.kind,
         _path_text(source.path),
@@ -209,9 +239,7 @@ def _note_file(
         source.changed_ns,
         mark.position,
         mark.line,
-        _hash_before(source.path, mark.position)
-        if reader.resumes and _is_still(source.path, beginning)
-        else "",
+        f"{digest}{_UNREAD}{__version__}" if unread else digest,
         None if mark.state is None else json.dumps(mark.state),
     )
 

@@ -68,6 +68,10 @@ class Skipped:
     count: int = 1
 
 
+UNKNOWN_RECORDS: Final = Skipped("records of an unknown type")
+"""Records that a later version may understand."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A position that reading can resume from: everything before it was yielded.
@@ -155,6 +159,10 @@ class ImportReport:
 
     def skip(self, what: str, count: int = 1) -> None:
         self.left_out[what] = self.left_out.get(what, 0) + count
+
+    def count_unread(self) -> int:
+        """Return the number of problems and records that a later version may understand."""
+        return len(self.problems) + self.more_problems + self.left_out.get(UNKNOWN_RECORDS.what, 0)
 
     def add_problem(self, path: str, line: int, why: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:

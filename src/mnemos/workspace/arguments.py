@@ -20,7 +20,7 @@ def check_text(label: str, value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as exc:
-        raise InvalidInput(f"{label} contains half a character at {exc.start}. Use valid Unicode.") from exc
+        raise InvalidInput(f"{label} has an unpaired surrogate at {exc.start}. Use valid Unicode.") from exc
     return value
 
 

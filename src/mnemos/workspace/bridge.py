@@ -14,6 +14,7 @@ from mnemos.storage.base import Check, Storage, Writes, report_ok, report_proble
 from mnemos.text.secrets import find_secrets, redact
 from mnemos.workspace.identifiers import DEFAULT, folder_of
 from mnemos.workspace.limits import Quota
+from mnemos.workspace.worker import Pages
 from mnemos.workspace.workspace import SchemaChanged, Workspace
 
 OPEN: Final = "<workspace-tables>"
@@ -31,14 +32,15 @@ def open_workspace(
     settings: Settings,
     home: Path,
     *,
-    history: Path | None,
+    history: Path | Pages | None,
     read_only: bool,
     schema_changed: SchemaChanged,
     clock: Callable[[], float],
 ) -> Workspace:
     """Return the workspace of the settings' space. Starts and creates nothing.
 
-    ``history`` is the memory's own database, whose sessions, messages and facts the agent may read.
+    ``history`` is the memory's own database, whose sessions, messages and facts the agent may read, or a
+    function that returns pages of them.
     """
     databases = folder_of(home, "databases", settings.space)
     files = Path(settings.files).expanduser() if settings.files else folder_of(home, "files", settings.space)
@@ -57,7 +59,7 @@ def open_workspace(
         seconds=settings.query_seconds,
         read_only=read_only or settings.disabled or is_closed,
         check_enabled=settings.check_enabled,
-        history=None if history is None else (history, settings.space),
+        history=(history, settings.space) if isinstance(history, Path) else history,
         schema_changed=schema_changed,
         clock=clock,
     )

@@ -131,7 +131,7 @@ def open_text(text: str) -> Iterator[int]:
 def replace_file(path: Path, *, overwrite: bool) -> Iterator[int]:
     """Open a new file that takes its name once all of it is written. A failure leaves nothing behind."""
     if path.exists() and not overwrite:
-        raise AlreadyExists(f"{path} exists already. Choose another name, or pass overwrite.")
+        raise AlreadyExists(f"{path} already exists. Choose another name, or pass overwrite.")
     try:
         with files.scratch_folder(path.parent) as folder:
             unfinished = folder / path.name

@@ -57,7 +57,7 @@ class Folder:
         """Return the path of a name that no database has, or raise AlreadyExists."""
         path = self.file(name)
         if path.exists():
-            raise AlreadyExists(f"The database {name!r} exists already. Choose another name.")
+            raise AlreadyExists(f"The database {name!r} already exists. Choose another name.")
         return path
 
     def check_new(self, name: str, size: int = _SMALLEST) -> Path:
@@ -135,7 +135,7 @@ class Folder:
         target = self.check_new(name, file.stat().st_size)
         kept = identifiers.snapshots_of(self.path, name)
         if kept.is_symlink() or kept.parent.is_symlink():
-            raise PermissionDenied(f"{kept} is a link. Snapshots need a folder of their own.")
+            raise PermissionDenied(f"{kept} is a link. Snapshots need their own folder.")
         for journal in _JOURNALS:
             # Left by a deleted database: SQLite would apply it to this one.
             Path(f"{target}{journal}").unlink(missing_ok=True)
@@ -153,7 +153,7 @@ class Folder:
             if used + sum(snapshots[stamp].stat().st_size for stamp in chosen) <= self._quota.snapshots_bytes:
                 return chosen
         raise TooLarge(
-            f"There is no room for its snapshots: those of this space have {used:,} of "
+            f"There is no room for its snapshots: those of this space use {used:,} of "
             f"{self._quota.snapshots_bytes:,} bytes. Delete a database that is not needed, or raise "
             "snapshots_bytes in config.toml."
         )
@@ -167,7 +167,7 @@ class Folder:
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
         if stat.S_ISLNK(found.st_mode):
-            raise PermissionDenied(f"{path} is a link. A database must be a file of its own.")
+            raise PermissionDenied(f"{path} is a link. A database must be a file, not a link.")
         return True
 
     def _snapshot_folder(self, name: str) -> Path | None:

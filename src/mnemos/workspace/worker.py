@@ -22,9 +22,12 @@ from mnemos import cancellation, errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
+from mnemos.workspace.history_parts import MOST_ROWS, PARTS
 from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE, Quota
 
 T = TypeVar("T")
+Pages = Callable[[str, int, int, str | None], list[tuple[Any, ...]]]
+"""Returns rows of a part of the history: after a key, up to a number, of a user. The key comes last."""
 
 # The worker ends an overdue call by itself. One that does not is killed this many seconds later.
 _GRACE = 0.3
@@ -49,11 +52,15 @@ class Begin:
     folder: Path
     quota: Quota
     read_only: bool = False
-    history: tuple[Path, str] | None = None
-    """The memory's database and the space whose history the agent may read."""
+    history: tuple[Path, str] | Pages | None = None
+    """The memory's database and the space whose history the agent may read, or a function for pages of it."""
 
     def message(self) -> dict[str, Any]:
-        history = self.history and {"database": str(self.history[0]), "space": self.history[1]}
+        history: dict[str, str] | None = None
+        if isinstance(self.history, tuple):
+            history = {"database": str(self.history[0]), "space": self.history[1]}
+        elif self.history is not None:
+            history = {}
         return {
             "folder": str(self.folder),
             "quota": asdict(self.quota),
@@ -162,8 +169,10 @@ class Worker:
             process = self._send(message, seconds, file)
             until = time.monotonic() + seconds + _GRACE
             answer = process.line.receive(until)
-            while "progress" in answer:
-                if progress is not None:
+            while "progress" in answer or "history" in answer:
+                if "history" in answer:
+                    process.line.send(self._read_history(answer, message.get("user")))
+                elif progress is not None:
                     progress(float(answer["progress"]))
                 answer = process.line.receive(until)
         except TooLong as exc:
@@ -174,7 +183,7 @@ class Worker:
         except Overdue:
             self._drop(kill=True)
             raise TimedOut(
-                f"The call took longer than {seconds:g} s and was stopped. It was rolled back. Ask for less: "
+                f"The call took longer than {seconds:g} s. It was stopped and rolled back. Ask for less: "
                 "add a WHERE or a LIMIT, join on a key, or pass a longer timeout."
             ) from None
         except Gone:
@@ -193,6 +202,22 @@ class Worker:
                 "The sandbox answered another call. The outcome of this one is unknown. Try again."
             )
         return answer
+
+    def _read_history(self, asked: dict[str, Any], user: str | None) -> dict[str, Any]:
+        """Return a page of the history. Whose it is, the call says and not the worker."""
+        pages = self._begin.history
+        part, after, limit = asked["history"], asked.get("after"), asked.get("limit")
+        if (
+            not callable(pages)
+            or part not in PARTS
+            or not isinstance(after, int)
+            or not isinstance(limit, int)
+        ):
+            raise Gone
+        try:
+            return {"rows": pages(part, after, max(1, min(limit, MOST_ROWS)), user)}
+        except MnemosError as exc:
+            return {"failed": str(exc)}
 
     def _convert(self, answer: dict[str, Any], shape: type[T]) -> T:
         try:

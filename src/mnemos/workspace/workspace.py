@@ -36,7 +36,7 @@ from mnemos.workspace.folder import Folder
 from mnemos.workspace.identifiers import DEFAULT, shorten
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.usage import Use, measure, measure_exports, name_largest, note_export
-from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
+from mnemos.workspace.worker import Begin, Pages, SandboxFailure, T, Worker
 
 if TYPE_CHECKING:
     from mnemos.workspace.functions.function import Function
@@ -63,7 +63,7 @@ class Workspace:
         seconds: float = limits.SECONDS,
         read_only: bool = False,
         check_enabled: Callable[[str], None] = lambda _: None,
-        history: tuple[Path, str] | None = None,
+        history: tuple[Path, str] | Pages | None = None,
         schema_changed: SchemaChanged | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -419,7 +419,7 @@ class Workspace:
         room = self._quota.exports_bytes - sum(sizes.values())
         if room <= 0:
             raise TooLarge(
-                f"The exports of this space have {sum(sizes.values()):,} of {self._quota.exports_bytes:,} "
+                f"The exports of this space use {sum(sizes.values()):,} of {self._quota.exports_bytes:,} "
                 f"bytes ({name_largest(sizes)}). Delete those that are not needed, or raise "
                 "exports_bytes in config.toml."
             )

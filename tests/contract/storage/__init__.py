@@ -51,6 +51,7 @@ from contract.storage.scopes import ScopeContract
 from contract.storage.sessions import SessionContract
 from contract.storage.spaces import SpaceContract
 from contract.storage.strips import StripContract
+from contract.storage.tombstones import TombstoneContract
 from contract.storage.transactions import TransactionContract
 from contract.storage.upkeep import UpkeepContract
 from contract.storage.vectors import VectorContract
@@ -91,5 +92,6 @@ class StorageContract(
     NamespaceContract,
     ImportContract,
     RestoreContract,
+    TombstoneContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

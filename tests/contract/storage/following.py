@@ -42,6 +42,18 @@ class FollowingContract(Contract):
         assert [row.id for row in storage.read(lambda tx: tx.sessions.messages_after(last, 10, 100))] == added
         assert [row.id for row in storage.read(lambda tx: tx.sessions.sessions_after(number, 10))] == ["t"]
 
+    def test_the_first_since_a_time_is_found_behind_imported_messages(self, storage: Storage) -> None:
+        assert storage.read(lambda tx: tx.sessions.first_since(0.0)) == (None, None)
+        said = tell(storage, "s", message("one", timestamp=NOW), "two")
+        tell(storage, "s", message("imported", timestamp=NOW - 1000))
+        first, number = storage.read(lambda tx: tx.sessions.first_since(NOW))
+        assert first == said[0]
+        assert number == storage.read(lambda tx: tx.sessions.newest_ids())[1]
+        assert storage.read(lambda tx: tx.sessions.first_since(9e11)) == (None, None)
+        assert storage.read(lambda tx: tx.audit.first_since(0.0)) is None
+        recorded = _record(storage)
+        assert storage.read(lambda tx: tx.audit.first_since(0.0)) == recorded
+
     def test_a_deleted_session_is_not_followed(self, storage: Storage) -> None:
         tell(storage, "s", "one")
         before = storage.read(lambda tx: tx.sessions.newest_ids())

@@ -253,6 +253,14 @@ class SessionContract(Contract):
         assert storage.read(lambda tx: tx.sessions.children("late")) == []
         assert storage.read(lambda tx: tx.sessions.children("nobody")) == []
 
+    def test_a_source_was_last_seen_at_its_newest_message(self, storage: Storage) -> None:
+        create(storage, "old", source="cli", started_at=1.0)
+        create(storage, "new", source="cli", started_at=5.0)
+        create(storage, "silent", source="web")
+        tell(storage, "new", message("x", timestamp=6.0))
+        tell(storage, "old", message("x", timestamp=2.0), message("resumed", timestamp=9.0))
+        assert storage.read(lambda tx: tx.sessions.last_seen()) == {"cli": 9.0}
+
     def test_sessions_are_named_by_the_beginning_of_their_id(self, storage: Storage) -> None:
         for one in ("abc", "abcd", "ab", "abd", "xabc", "ab%", "ab_"):
             create(storage, one)

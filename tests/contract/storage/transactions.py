@@ -212,3 +212,21 @@ class TransactionContract(Contract):
     def test_a_storage_has_a_location(self, storage: Storage) -> None:
         assert storage.location
         assert not storage.read_only
+
+    def test_a_search_in_a_write_works_after_a_write_that_failed(self, storage: Storage) -> None:
+        create(storage)
+
+        def find(tx: Writes) -> int:
+            asked = parse("zebra"), Filters()
+            return len(tx.sessions.search(*asked, order=Order.NEWEST, limit=9, offset=0).hits)
+
+        def fail(tx: Writes) -> None:
+            find(tx)
+            raise ZeroDivisionError
+
+        for number in range(1, 4):
+            append(storage, "s", f"zebra {number}")
+            assert storage.write(find) == number
+            with pytest.raises(ZeroDivisionError):
+                storage.write(fail)
+        assert len(found(storage, "zebra")) == 3

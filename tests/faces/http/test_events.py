@@ -88,6 +88,8 @@ def test_no_change_of_another_process_is_lost_or_repeated_over_100_reconnections
     server: Server, home: Path
 ) -> None:
     chance = random.Random(20261117)
+    # Several, because one may not connect this often.
+    tokens = [create_token(Settings(home=home), "x", "read", now=time.time())[1] for _ in range(8)]
     with listening(server) as events:
         name, begun, _ = next(events)
     assert name == "ready"
@@ -96,7 +98,7 @@ def test_no_change_of_another_process_is_lost_or_repeated_over_100_reconnections
     with subprocess.Popen([sys.executable, "-c", WRITER, str(home)]) as writer:
         while "session:last" not in seen:
             connections += 1
-            with listening(server, cursor) as events:
+            with listening(server, cursor, tokens[connections % 8]) as events:
                 for name, after, data in events:
                     cursor = after
                     if name != "ready":
@@ -119,6 +121,21 @@ def test_changes_of_the_server_itself_are_seen_by_all_streams(server: Server) ->
             name, _, data = next(events)
             assert (name, data["ref"]) == ("fact", f"fact:{stored['id']}")
             assert "40 kW" in data["text"]
+
+
+def test_questions_are_events_once_they_are_logged(server: Server) -> None:
+    with listening(server) as events:
+        begun = next(events)[1]
+        assert server.post("recall", {"query": "which kiln?"}).status == 200
+        name, after, data = next(events)
+        assert (name, data["text"], begun.count("-")) == ("recall", "which kiln?", 3)
+    with listening(server, after) as events:
+        assert next(events)[0] == "ready"
+        server.post("notebook_add", {"content": "Fire it on Mondays"})
+        assert next(events)[0] == "note"
+    # A cursor of the operation, or of an older client, goes on without the questions before.
+    with listening(server, after.rpartition("-")[0]) as events:
+        assert [next(events)[0] for _ in range(2)] == ["ready", "note"]
 
 
 def test_streams_end_at_once_when_the_server_stops(server: Server) -> None:
@@ -166,7 +183,7 @@ def test_streams_need_a_token_that_allows_changes(server: Server, home: Path) ->
 
 
 def test_a_wrong_cursor_is_invalid_input(server: Server) -> None:
-    for cursor in ("", "7", "a-b-c", "1-2", "1-2-3-4", "-1-2-3", "1-2-99999999999999999", "٣-٣-٣"):
+    for cursor in ("", "7", "a-b-c", "1-2", "1-2-3-4-5", "-1-2-3", "1-2-99999999999999999", "٣-٣-٣"):
         assert server.send("GET", f"/v1/events?since={quote(cursor)}").code == "invalid_input"
         assert server.post("changes", {"since": cursor}).code == "invalid_input"
 

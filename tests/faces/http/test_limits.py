@@ -8,7 +8,10 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -49,8 +52,16 @@ def ask(
     workers = Workers()
     doorkeeper = Doorkeeper(memory.settings)
     api = Api(Spaces(memory), workers, doorkeeper, [HOST], RequestLog(), is_public=is_public)
-    token = token or load_owner_token(memory.settings)
-    sent: list[Any] = []
+    body = {"type": "http.request", "body": json.dumps(arguments).encode()}
+    answer = asyncio.run(send(api, name, token or load_owner_token(memory.settings), body))
+    workers.close()
+    return answer
+
+
+async def send(
+    api: Api, name: str, token: str, *received: dict[str, Any], done: Callable[[], object] = lambda: None
+) -> tuple[int, dict[str, Any]]:
+    """Send the pieces of a body, and return the answer. ``done``: called when they have been received."""
     headers = {"host": HOST, "authorization": f"Bearer {token}", "content-type": "application/json"}
     scope = {
         "type": "http",
@@ -59,15 +70,18 @@ def ask(
         "query_string": b"",
         "headers": [(key.encode(), value.encode()) for key, value in headers.items()],
     }
+    sent: list[Any] = []
+    left = list(received)
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": json.dumps(arguments).encode()}
+        if len(left) == 1:
+            done()
+        return left.pop(0) if left else await asyncio.get_running_loop().create_future()
 
-    async def send(message: Any) -> None:
+    async def collect(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(api(scope, receive, send))
-    workers.close()
+    await api(scope, receive, collect)
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
@@ -177,6 +191,68 @@ def test_metrics_count_requests_and_tell_no_contents(home: Path) -> None:
     assert lines["mnemos_requests_in_flight"] == "0"
     assert "Lisbon" not in text
     assert "default" not in text
+
+
+BODY = {"type": "http.request", "body": json.dumps({"query": ENDLESS}).encode()}
+
+
+@pytest.mark.parametrize("pieces", [[BODY], [BODY | {"more_body": True}]], ids=["a long call", "half a body"])
+def test_a_request_that_does_not_end_gets_an_error_when_the_server_stops(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, pieces: list[dict[str, Any]]
+) -> None:
+    monkeypatch.setattr(limits, "STOP_SECONDS", 0.0)
+    workers, lines = Workers(), list[bytes]()
+    api = Api(Spaces(memory), workers, Doorkeeper(memory.settings), [HOST], RequestLog(lines.append))
+    token = load_owner_token(memory.settings)
+
+    async def stop() -> tuple[int, dict[str, Any]]:
+        received = asyncio.Event()
+        asked = asyncio.create_task(send(api, "sqlite_query", token, *pieces, done=received.set))
+        await received.wait()
+        api.stop()
+        if "more_body" in pieces[0]:
+            # As uvicorn does in the end.
+            asyncio.get_running_loop().call_later(0.05, asked.cancel)
+        return await asked
+
+    status, answer = asyncio.run(stop())
+    assert workers.close(time.monotonic() + 60)
+    assert (status, answer["error"]["code"]) == (503, "unavailable")
+    assert [json.loads(line)["status"] for line in lines] == [503]
+
+
+def test_every_acknowledged_turn_is_there_and_none_is_halved_when_the_server_stops(home: Path) -> None:
+    acknowledged: set[str] = set()
+    enough = threading.Event()
+
+    def append(server: Server, writer: int) -> None:
+        with suppress(OSError, ValueError, HTTPException):
+            for turn in range(1000):
+                name = f"writer {writer} turn {turn}"
+                said = [{"role": role, "content": name} for role in ("user", "assistant", "tool")]
+                answer = server.post(
+                    "sessions_append", {"session_id": "empty", "messages": said}, tokens[writer]
+                )
+                if answer.status != 200:
+                    assert (answer.status, answer.code) == (503, "unavailable")
+                    return
+                acknowledged.add(name)
+                if len(acknowledged) >= 50:
+                    enough.set()
+
+    settings = Settings(home=home)
+    tokens = [create_token(settings, f"w{n}", "write", now=time.time())[1] for n in range(50)]
+    with serving(home) as server, ThreadPoolExecutor(50) as pool:
+        writers = [pool.submit(append, server, writer) for writer in range(50)]
+        enough.wait(60)
+        assert server.stop() == 0
+        for one in writers:
+            one.result()
+    with Memory.at(home) as memory:
+        stored = Counter(message["content"] for message in memory.sessions.get_messages("empty"))
+    turns = {name: count for name, count in stored.items() if name.startswith("writer")}
+    assert acknowledged <= turns.keys()
+    assert set(turns.values()) == {3}
 
 
 @pytest.mark.parametrize(

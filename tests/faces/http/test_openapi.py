@@ -107,3 +107,17 @@ def test_the_document_is_served_to_those_with_a_token(tmp_path: Path) -> None:
 def test_errors_are_described_by_status_and_code(code: str) -> None:
     responses = document()["components"]["responses"].values()
     assert sum(f"`{code}`" in one["description"] for one in responses) == 1
+
+
+def test_files_streams_and_previews_are_in_the_document() -> None:
+    paths = {
+        name.removeprefix("/v1/"): path["post"]
+        for name, path in document()["paths"].items()
+        if "post" in path
+    }
+    assert {"application/zstd", "text/event-stream"} <= paths["export"]["responses"]["200"]["content"].keys()
+    assert "application/x-ndjson" in paths["sessions_export"]["responses"]["200"]["content"]
+    assert "text/csv" in paths["sqlite_import"]["requestBody"]["content"]
+    assert {"$ref": "#/components/parameters/preview"} in paths["sessions_delete"]["parameters"]
+    # A typed client gets one type where nothing else is usual.
+    assert list(paths["recall"]["responses"]["200"]["content"]) == ["application/json"]

@@ -186,6 +186,10 @@ def test_an_export_of_chatgpt_and_a_csv_are_uploaded_and_imported(server: Server
     first = upload(server, "import_chatgpt?text=false", packed.getvalue(), "application/zip", token=writer)
     assert (first.status, first.json["sessions"] > 0, "text" in first.json) == (200, True, False)
     check_result("import_chatgpt", first.json)
+    assert (first.json["path"], str(root).encode() in first.body) == ("upload.zip", False)
+    broken = upload(server, "import_chatgpt", b"PK no zip", "application/zip", token=writer)
+    assert (broken.json["sessions"], b"damaged zip" in broken.body) == (0, True)
+    assert str(root).encode() not in broken.body
     second = upload(server, "import_chatgpt", packed.getvalue(), "application/octet-stream", token=writer)
     assert (second.json["sessions"], second.json["messages"]) == (0, 0)
     rows = "name,n\nMüller,1\n東京,2\n".encode()

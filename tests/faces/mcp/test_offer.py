@@ -56,7 +56,9 @@ def test_a_set_that_is_not_there_is_reported(chosen: str) -> None:
 
 def test_what_may_be_left_out_is_not_written_as_null() -> None:
     schemas = {entry.name: json.dumps(registry.tool_schema(registry.load(entry))) for entry in ENTRIES}
-    assert [name for name, schema in schemas.items() if "null" in schema] == []
+    # Sessions that are archived or not, and a value of JSON.
+    meant = ["sessions_list", "entries_put"]
+    assert [name for name, schema in schemas.items() if "null" in schema] == meant
 
 
 def test_what_a_field_says_is_kept() -> None:

@@ -89,7 +89,9 @@ def test_candidates_ranked_by_the_shipped_weights_come_as_the_engine_ranks_them(
             ranked = [one.turns[place] for place in order[:10]]
             asked = home.ask(one.question.text, 10, one.question.asked_at)
             # This line only asks: the engine puts it below its reply after weighing.
-            assert [turn for turn in ranked if turn != "D2:1"] == [turn for turn in asked if turn != "D2:1"]
+            kept = [turn for turn in asked if turn != "D2:1"]
+            # It leaves out what scores far below the best.
+            assert [turn for turn in ranked if turn != "D2:1"][: len(kept)] == kept
 
 
 def test_every_weight_belongs_to_a_feature_that_there_is(data: Data) -> None:

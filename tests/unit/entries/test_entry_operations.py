@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, Unavailable
+from mnemos.errors import Disabled, InvalidInput, NotFound, Refused
 from mnemos.memory import Memory
 from mnemos.testing import FixedClock
 
@@ -111,7 +111,7 @@ def test_a_disabled_backend_says_that_nothing_is_kept(home: Path) -> None:
         assert "Nothing is stored" in stored["note"]
         assert tool(memory, "retrieve", key="k")["success"] is False
         assert tool(memory, "info")["backend"] == "null (disabled)"
-        with pytest.raises(Unavailable):
+        with pytest.raises(Disabled):
             memory.call("entries_set", {"key": "k", "value": "v"})
         with pytest.raises(Refused):
             memory.call("remember", {"text": "likes tea", "kind": "entry", "target": "drink"})
@@ -165,3 +165,16 @@ def test_the_page_is_written_to_the_given_file(memory: Memory, tmp_path: Path) -
     for wrong in (str(tmp_path), str(tmp_path / "no" / "x.html"), ""):
         with pytest.raises(InvalidInput):
             memory.call("evaluate", {"html": wrong, "quick": True})
+
+
+@pytest.mark.parametrize("backend", ["null", "local"])
+def test_a_list_has_entries_of_namespaces_below_the_user(home: Path, backend: str) -> None:
+    with Memory.at(home, backend=backend) as memory:
+        memory.entries.put(("default", "memory-tool"), "/memories/a.md", "text")
+        memory.entries.put(("alice", "memory-tool"), "/memories/b.md", "text")
+        listed = memory.call("entries_list")
+        [one] = listed["placed"]
+        assert (one["namespace"], one["key"]) == (["default", "memory-tool"], "/memories/a.md")
+        assert one["ref"] in listed["text"]
+        memory.forget(one["ref"])
+        assert memory.call("entries_list")["placed"] == []

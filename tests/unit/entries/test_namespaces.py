@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import mnemos
-from mnemos.errors import InvalidInput, TooLarge
+from mnemos.entries.backend import NewEntry
+from mnemos.errors import Conflict, InvalidInput, TooLarge
 from mnemos.memory import Memory
 from mnemos.testing import FixedClock
 
@@ -153,3 +154,34 @@ def test_an_archive_carries_namespaces(memory: Memory, tmp_path: Path, clock: Fi
         entry, same = (one.entries.retrieve(("a", "b"), "k") for one in (memory, other))
         assert entry == same
         assert other.compare_archive(tmp_path / "all.tar").holds_all
+
+
+def test_several_entries_are_written_in_one_transaction_or_not_at_all(memory: Memory) -> None:
+    memory.entries.put("a", "k", 1)
+    known = memory.entries.retrieve("a", "k")
+    assert known is not None
+    memory.entries.write(
+        "a", [NewEntry("k", 2), NewEntry("new", 3)], if_revisions={"k": known.revision, "new": None}
+    )
+    for expected in ({"k": known.revision}, {"new": None}, {"missing": "1.1"}):
+        with pytest.raises(Conflict):
+            memory.entries.write("a", [NewEntry("x", 1)], delete=["k"], if_revisions=expected)
+    assert {one.key: one.value for one in memory.entries.find("a")} == {"k": 2, "new": 3}
+
+
+def test_an_entry_that_was_deleted_and_set_again_has_another_revision(memory: Memory) -> None:
+    revisions = set()
+    for _ in range(2):
+        memory.entries.put("a", "k", 1)
+        entry = memory.entries.retrieve("a", "k")
+        assert entry is not None
+        revisions.add(entry.revision)
+        memory.entries.delete("a", "k")
+    assert len(revisions) == 2
+
+
+def test_an_expired_entry_counts_as_missing(memory: Memory, clock: FixedClock) -> None:
+    memory.entries.put("a", "k", 1, expires_at=clock() + 10)
+    clock.advance(20)
+    memory.entries.write("a", [NewEntry("k", 2)], if_revisions={"k": None})
+    assert keys(memory, "a") == ["k"]

@@ -139,7 +139,7 @@ def test_a_partly_forgotten_write_is_undone_for_the_rest(facts: Facts, memory: M
     facts.write("V[z]: 0")
     _, forgotten = facts.write("V[a]: 1\nV[b]: 2").facts
     facts.forget(forgotten.id)
-    memory.undo()
+    memory.undo(memory.log()[1].id)
     assert live(facts) == ["V[z]: 0"]
 
 
@@ -149,11 +149,12 @@ def test_a_forgotten_statement_does_not_block_the_undo_of_earlier_ones(
 ) -> None:
     facts.write("V[z]: 0")
     facts.write("V[a]: 1")
+    first, second = (entry.id for entry in reversed(memory.log()))
     facts.forget(facts.write(later).facts[0].id)
-    memory.undo()
-    memory.undo()
+    memory.undo(second)
+    memory.undo(first)
     assert live(facts) == []
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused):
         memory.undo()
 
 
@@ -174,7 +175,8 @@ def test_undo_quotes_what_it_removed_and_what_came_back(facts: Facts, memory: Me
     facts.write("V[b]: 1")
     facts.write("V[b]: 2")
     facts.forget(facts.history("b")[0].id)
-    assert memory.undo() == 'Removed f5 "b: 2". f4, which it replaced, was permanently deleted.'
+    newest = memory.log()[1].id
+    assert memory.undo(newest) == 'Removed f5 "b: 2". f4, which it replaced, was permanently deleted.'
     facts.write("V[c]: 1\nV[c]: 2")
     assert "Restored" not in memory.undo()
 

@@ -10,7 +10,7 @@ import pytest
 from mnemos import Memory
 from mnemos.errors import InvalidInput
 from mnemos.facts.facts import Facts
-from mnemos.integrations.claude_code import compaction
+from mnemos.integrations.hooks import compaction
 from mnemos.integrations.providers import stated_facts
 from mnemos.testing import FixedClock
 

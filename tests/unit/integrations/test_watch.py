@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import plistlib
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 import mnemos
 from mnemos.errors import Busy, Unavailable
 from mnemos.integrations.clients.machine import Launch, Machine
+from mnemos.integrations.watch import watch_lock
 from mnemos.integrations.watch.importer import import_named
 from mnemos.integrations.watch.poller import Importer, Place
 from mnemos.integrations.watch.service import plan_service
@@ -44,33 +47,34 @@ def test_it_notices_new_files_and_files_that_grow(tmp_path: Path) -> None:
     place = Place("codex", str(tmp_path))
     assert not place.look(0.0, 1.0)
     chat = tmp_path / "sessions" / "2026" / "rollout-1.jsonl"
-    now = time.time()
     for text in ("a", "b"):
         append(chat, text)
-        assert place.look(now, 0.0)
-        assert not place.look(now, 0.0)
+        assert place.look(1.0, 0.0)
+        assert not place.look(1.0, 0.0)
     append(tmp_path / "sessions" / "2026" / "notes.txt", "not a conversation")
-    assert not place.look(now, 0.0)
+    assert not place.look(1.0, 0.0)
 
 
 def test_it_notices_an_old_file_that_grows_within_a_round(tmp_path: Path) -> None:
     chats = [tmp_path / f"{number}.jsonl" for number in range(50)]
     for chat in chats:
         append(chat, "a")
+        os.utime(chat, (1.0, 1.0))
     place = Place("codex", str(tmp_path))
-    later = time.time() + 10_000.0
-    assert place.look(later, 0.0)
-    assert not place.look(later, 0.0)
+    assert place.look(1.0, 0.0)
+    assert not place.look(1.0, 0.0)
     append(chats[17], "b")
-    assert sum(place.look(later, 0.1) for _ in range(30)) == 1
+    assert sum(place.look(1.0, 0.1) for _ in range(30)) == 1
+    append(chats[17], "c")
+    assert place.look(1.0, 0.0), "it is looked at every time from now on"
 
 
 def test_it_looks_only_into_the_folders_of_chats(tmp_path: Path) -> None:
     place = Place("copilot", str(tmp_path), "chatSessions")
     append(tmp_path / "workspace" / "extension" / "cache.json", "x")
-    assert not place.look(time.time(), 1.0)
+    assert not place.look(1.0, 1.0)
     append(tmp_path / "workspace" / "chatSessions" / "s.jsonl", "x")
-    assert place.look(time.time(), 0.0)
+    assert place.look(1.0, 0.0)
     assert not any("extension" in folder for folder in place.folders)
 
 
@@ -104,6 +108,13 @@ def test_what_a_failed_importer_was_given_is_given_again(tmp_path: Path) -> None
     assert importer._process is not None
     importer._process.wait(_SECONDS)
     assert noted.read_text() == "codex\ncodex\n"
+    importer.work(101.0)
+    importer.work(150.0)
+    assert importer.waiting == {"codex"}, "later each time"
+    importer.work(161.0)
+    assert not importer.waiting
+    importer.close()
+    importer._process.wait(_SECONDS)
 
 
 def test_an_importer_that_cannot_write_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,15 +127,28 @@ def test_an_importer_that_cannot_write_says_so(tmp_path: Path, monkeypatch: pyte
     assert "watch qwen" in (tmp_path / "home" / "logs" / "hooks.log").read_text()
 
 
-def test_one_watch_per_home(tmp_path: Path) -> None:
+def test_a_folder_without_conversations_lets_it_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    (tmp_path / ".codex").mkdir()
+    assert import_named(Settings.load(tmp_path / "home"), ["codex\n"]) == 0
+    assert not (tmp_path / "home" / "logs").exists()
+
+
+def test_one_watch_per_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_lock, "_PAUSE", 0.0)
     watch = RunningWatch(os.getpid(), 1.0, "default", ("codex",))
-    assert find_running(tmp_path) is None
+    assert find_running(tmp_path, "default") is None
     handle = take_lock(tmp_path, watch)
-    assert find_running(tmp_path) == watch
+    assert find_running(tmp_path, "default") == watch
     with pytest.raises(Busy):
         take_lock(tmp_path, watch)
+    work = replace(watch, space="work")
+    other = take_lock(tmp_path, work)
+    assert find_running(tmp_path, "work") == work
+    os.close(other)
     os.close(handle)
-    assert find_running(tmp_path) is None
+    assert find_running(tmp_path, "default") is None
 
 
 @pytest.mark.parametrize(("platform", "name"), [("linux", ".service"), ("darwin", ".plist")])
@@ -133,10 +157,20 @@ def test_the_service_is_written_started_and_removed(platform: str, name: str, tm
     for program in ("systemctl", "launchctl"):
         append(programs / program, f'#!/bin/sh\necho "$@" >> {tmp_path}/ran\n')
         (programs / program).chmod(0o755)
-    machine = Machine({"PATH": f"{programs}:/bin:/usr/bin"}, platform, tmp_path)
+    env = {"PATH": f"{programs}:/bin:/usr/bin", "CODEX_HOME": '/100%/"x"', "OPENAI_API_KEY": "secret"}
+    machine = Machine(env, platform, tmp_path)
     launch = Launch(("/opt/100%/mnemos",), ("--space", "work"), platform)
-    service = plan_service(machine, launch)
+    service = plan_service(machine, launch, ("codex",))
     assert service.install(machine) == []
+    written = service.path.read_text()
+    assert "secret" not in written
+    if platform == "linux":
+        assert "run codex --space work" in written
+        assert 'Environment="CODEX_HOME=/100%%/\\"x\\""' in written
+    else:
+        agent = plistlib.loads(written.encode())
+        assert agent["EnvironmentVariables"] == {"CODEX_HOME": '/100%/"x"'}
+        assert agent["ProgramArguments"][1:4] == ["watch", "run", "codex"]
     assert service.path.suffix == name
     assert b"--space" in service.path.read_bytes()
     assert plan_service(machine, Launch(("mnemos",), (), platform)).path != service.path
@@ -150,7 +184,7 @@ def test_a_service_that_cannot_be_started_says_what_to_run(tmp_path: Path) -> No
     machine = Machine({"PATH": str(tmp_path)}, "linux", tmp_path)
     (failed, *left) = plan_service(machine, Launch(("mnemos",), (), "linux")).install(machine)
     assert "daemon-reload" in failed
-    assert len(left) == 2
+    assert len(left) == 1
     with pytest.raises(Unavailable):
         plan_service(Machine({}, "win32", tmp_path), Launch(("mnemos",), (), "win32"))
 

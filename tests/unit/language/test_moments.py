@@ -177,3 +177,15 @@ def test_a_moment_is_shown_in_the_readers_zone_to_the_minute() -> None:
 @pytest.mark.parametrize("when", [None, 0.0, -1e9, 1e12, 1e18, -1e18, math.inf, math.nan])
 def test_every_moment_can_be_render_time(when: float | None) -> None:
     assert bool(render_time(when)) == (when is not None)
+
+
+@pytest.mark.parametrize("text", ["10/01/2026", "1/2/26", "01-10-2026", "10/01/2026 14:30"])
+def test_a_date_whose_month_is_unclear_is_refused_with_both_readings(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"2026-\d\d-\d\d or 2026-\d\d-\d\d"):
+        read_moment("since", text, NOW)
+
+
+def test_a_date_with_slashes_that_can_only_mean_one_day_is_read() -> None:
+    for text in ("13/10/2026", "10/13/2026"):
+        assert read_moment("since", text, NOW) == datetime(2026, 10, 13, tzinfo=UTC).timestamp()
+    assert read_moment("since", "10/10/2026", NOW) == datetime(2026, 10, 10, tzinfo=UTC).timestamp()

@@ -104,3 +104,14 @@ def test_any_two_texts_are_judged(old: str, new: str) -> None:
     assert 0 <= judge(old, new).chance <= 1
     target = name_target(new)
     assert normalize_target(target) == target
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I moved to York last week", "The staging server moved to port 3080"),
+        ("The nightly build moved to the new cluster", "I moved to Leeds"),
+    ],
+)
+def test_the_user_and_a_thing_that_share_a_verb_are_different(old: str, new: str) -> None:
+    assert judge(old, new).verdict is Verdict.DIFFERENT

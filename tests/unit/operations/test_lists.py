@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 import mnemos
 from mnemos import Memory
-from mnemos.errors import NotFound, Refused
+from mnemos.errors import InvalidInput, NotFound, Refused
+from mnemos.memory.change_feed import Cursor
 from mnemos.testing import FixedClock
 
 
@@ -108,3 +110,71 @@ def test_spaces_are_listed_with_what_they_hold(home: Path, clock: FixedClock) ->
     found = [(one["name"], one["sessions"], one["messages"]) for one in shown["spaces"]]
     assert found == [("default", 1, 1), ("team/red", 2, 2)]
     assert shown["current"] == "team/red"
+
+
+def test_lists_take_a_time_that_they_begin_at(memory: Memory, clock: FixedClock, tmp_path: Path) -> None:
+    memory.facts.write("V[a]: old")
+    memory.sessions.create_session("old", "cli")
+    memory.sessions.append_message("old", "user", "old words")
+    clock.advance(3 * 86_400)
+    memory.facts.write("V[b]: new")
+    memory.sessions.create_session("new", "cli")
+    memory.sessions.append_message("new", "user", "new words")
+    assert [one["target"] for one in memory.call("facts_list", {"since": "yesterday"})["facts"]] == ["b"]
+    assert [one["target"] for one in memory.call("facts_list", {"until": "yesterday"})["facts"]] == ["a"]
+    memory.call("sessions_export", {"path": str(tmp_path / "new.jsonl"), "since": "2 days ago"})
+    assert json.loads((tmp_path / "new.jsonl").read_text())["id"] == "new"
+    refs = [one["ref"] for one in memory.call("changes", {"since": "yesterday"})["changes"]]
+    assert {"fact:f2", "session:new", "message:2"} < set(refs)
+    assert {"fact:f1", "session:old", "message:1"}.isdisjoint(refs)
+    with pytest.raises(InvalidInput):
+        memory.call("changes", {"since": "banana"})
+
+
+def test_a_cursor_is_never_read_as_a_date(memory: Memory) -> None:
+    assert str(Cursor(2026, 10, 15)) == "02026-10-15"
+    assert str(Cursor(2026, 1, 15)) == "2026-1-15"
+    memory.facts.write("V[a]: x")
+    assert memory.call("changes", {"since": "02026-10-15"})["changes"] == []
+    assert len(memory.call("changes", {"since": "2020-10-15"})["changes"]) == 1
+
+
+def test_old_sessions_are_deleted_by_a_date(memory: Memory, clock: FixedClock) -> None:
+    memory.sessions.create_session("old", "cli")
+    memory.sessions.end_session("old", "done")
+    clock.advance(3 * 86_400)
+    assert memory.call("sessions_prune", {"before": "5 days ago", "dry_run": True})["sessions"] == 0
+    assert memory.call("sessions_prune", {"before": "yesterday"})["sessions"] == 1
+    for wrong in ({"before": "yesterday", "older_than_days": 3}, {"before": "tomorrow"}):
+        with pytest.raises(InvalidInput):
+            memory.call("sessions_prune", wrong)
+
+
+def test_the_log_says_in_words_what_was_changed(memory: Memory) -> None:
+    imported = [{"id": "a", "title": "Old", "messages": [{"role": "user", "content": "pigeon"}]}]
+    memory.sessions.import_sessions(imported)
+    memory.facts.remember("I live in Berlin")
+    memory.sessions.set_title("a", "Pigeons")
+    memory.sessions.archive("a")
+    memory.notebook.add("Tests run with make test")
+    memory.undo()
+    memory.forget("session:a")
+    said = [one["what"] for one in memory.call("log")["entries"]]
+    assert said == [
+        "Erased session:a",
+        "Undid: Changed MEMORY.md",
+        "Changed MEMORY.md: Tests run with make test",
+        "Archived a",
+        "Changed the title of a",
+        "Stored f1: I live in Berlin",
+        "Imported 1 session, 1 message",
+    ]
+    assert "Before" not in memory.call("log", {"entry": 2})["text"]
+
+
+def test_an_erased_sub_agent_is_not_named_as_its_session(memory: Memory) -> None:
+    parent = "3f2c9a10-0000-4000-8000-000000000001"
+    for one in (parent, f"{parent}:agent-7be1"):
+        memory.sessions.create_session(one, "cli")
+    memory.forget(f"session:{parent}:agent-7be1")
+    assert memory.call("log")["entries"][0]["what"] == "Erased session:3f2c9a10:7be1"

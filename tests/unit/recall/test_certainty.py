@@ -23,16 +23,47 @@ def test_what_was_said_in_these_words_is_a_good_answer(
     assert everything.recall(question, words_only=words_only).certainty == GOOD
 
 
-@BOTH
-@pytest.mark.parametrize(
+NONSENSE = pytest.mark.parametrize(
     "question",
     ["which beamline was booked at the synchrotron?", "who audits the payroll of the opera house?"],
 )
+
+
+@BOTH
+@NONSENSE
 def test_a_question_about_something_else_gets_nothing(
+    memory: Memory, tell: Tell, question: str, words_only: bool
+) -> None:
+    tell("s", *(f"we painted room {number} of the house in green" for number in range(400)))
+    found = memory.recall(question, words_only=words_only)
+    assert (found.certainty, found.hits, found.text) == (NONE, (), "")
+
+
+@BOTH
+@NONSENSE
+def test_in_a_small_memory_it_is_a_weak_answer_at_most(
     everything: Memory, question: str, words_only: bool
 ) -> None:
-    found = everything.recall(question, words_only=words_only)
-    assert (found.certainty, found.hits, found.text) == (NONE, (), "")
+    assert everything.recall(question, words_only=words_only).certainty != GOOD
+
+
+def test_an_answer_in_other_words_is_not_taken_for_none(memory: Memory, tell: Tell) -> None:
+    tell(
+        "s",
+        ana("We had two weeks of washing in a bucket until Petra came"),
+        {"role": "user", "content": "Leo: And the bill?"},
+        ana("Nineteen hundred. There goes Lisbon."),
+        {"role": "user", "content": "Leo: Oh no, you were so looking forward to that."},
+    )
+    found = memory.recall("How much did the plumber cost Ana?")
+    assert found.certainty != NONE
+    assert "Nineteen hundred" in found.text
+
+
+def test_the_reply_to_a_question_that_has_the_words_is_a_good_answer(memory: Memory, tell: Tell) -> None:
+    tell("s", "Which queue should send the order mails?", ("assistant", "RabbitMQ, it survives restarts."))
+    tell("t", *["The fence needs paint.", ("assistant", "Which colour?"), "Green."] * 4)
+    assert memory.recall("Which queue should send the order mails?").certainty == GOOD
 
 
 def test_a_date_alone_is_enough_to_answer(everything: Memory) -> None:

@@ -11,6 +11,7 @@ from conversations import Tell
 import mnemos
 from mnemos import Memory
 from mnemos.errors import InvalidInput
+from mnemos.operations.recall import Recalled
 from mnemos.recall import reranker
 from mnemos.recall.reranker import LINE, render, words_of
 
@@ -114,3 +115,22 @@ def test_a_long_line_is_cut_to_the_sentence_with_the_words_of_the_question() -> 
     assert rendered.startswith("Ana: The kettle is blue.")
     assert rendered.endswith("> Leo: Nice")
     assert len(rendered) < LINE + 40
+
+
+def test_of_many_long_lines_the_first_are_rated_and_the_rest_follow(memory: Memory, tell: Tell) -> None:
+    rated = reranker.load().rate("which train?", ["The train left late. " * 40] * 20)
+    assert 10 < len(rated) < 20
+    tell(
+        "s", *(f"The train number {number} left late. {'And then it rained. ' * 30}" for number in range(20))
+    )
+    answer = memory.recall("which train left late?", depth="deep", limit=20, budget=None)
+    assert len(answer.hits) == 20
+
+
+def test_the_last_line_says_that_the_best_were_read_closely() -> None:
+    lines = [
+        Recalled(query="q", mode=mode, coverage=1.0, hits=[], packed="", left_out=0, notes=[]).footer()
+        for mode in ("lexical+static", "lexical+static+deep", "lexical+deep")
+    ]
+    assert ["read closely" in line for line in lines] == [False, True, True]
+    assert "semantic" not in lines[-1]

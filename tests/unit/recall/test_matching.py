@@ -220,3 +220,12 @@ def test_shares_are_parts_of_one() -> None:
 def test_words_that_weigh_nothing_have_no_share() -> None:
     assert share_weights([0.0, 0.0]) == (0.0, 0.0)
     assert share_weights([]) == ()
+
+
+@pytest.mark.parametrize("text", ["i won't stop there", "he won’t come", "we can't and won't"])
+def test_a_word_cut_from_a_negation_is_not_found(text: str) -> None:
+    words = understand("what have we won?", 0.0).words
+    matcher = Matcher(words, [{}] * len(words))
+    assert matcher.find(text) == ({}, {})
+    assert matcher.forms(text) == []
+    assert matcher.forms(f"{text} until they won") == ["won"]

@@ -187,6 +187,8 @@ def replaced(memory: Memory) -> tuple[str, dict[str, Any]]:
 
 @case(Stage.NO_ANSWER)
 def ranked_where_nothing_answers(memory: Memory) -> tuple[str, dict[str, Any]]:
+    for number in range(200):
+        say(memory, f"Coat {number} of the fence is dry.", session_id=f"t{number}")
     text = "The trains run late on Mondays, says the paint seller at the ticket office of the station."
     return say(memory, text), {"query": "hadron lattice quantum chromodynamics gauge flavour paint"}
 
@@ -228,6 +230,9 @@ def a_note_that_was_just_written(memory: Memory) -> tuple[str, dict[str, Any]]:
     return str(hit.ref), {}
 
 
+_RANKED = (Stage.UNRELATED, Stage.BELOW_LIMIT, Stage.NO_ANSWER)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_probe_names_the_stage_that_a_passage_reached(memory: Memory, name: str) -> None:
     stage, make = CASES[name]
@@ -238,7 +243,7 @@ def test_a_probe_names_the_stage_that_a_passage_reached(memory: Memory, name: st
     assert (probed.stage, probed.sentence) == (stage, probed.sentence)
     is_shown = any(probed.ref == f"{hit.kind}:{hit.ref}" for hit in recalled.hits)
     assert is_shown == (stage in (Stage.DOUBLED, Stage.NOT_PACKED, Stage.CUT, Stage.PACKED))
-    assert (probed.rank is None) == (not is_shown and stage not in (Stage.BELOW_LIMIT, Stage.NO_ANSWER))
+    assert (probed.rank is None) == (not is_shown and stage not in _RANKED)
 
 
 def test_every_stage_has_a_case() -> None:

@@ -434,3 +434,116 @@ def test_an_assistants_few_words_count_where_they_answer_or_are_asked_for(memory
     tell("cache", ("user", "staging is slow since redis was moved"), ("assistant", "I see."))
     for asked in ("which port does the staging redis have?", "what did you say about the port of redis?"):
         assert memory.recall(asked).hits[0].ref == answer
+
+
+# --- people with a name in common -------------------------------------------------------------
+
+
+@pytest.fixture
+def two_toms(tell: Tell) -> None:
+    """Twelve conversations of each; in one each adopts a pet, and so does the user."""
+    for number in range(12):
+        for name, pet in (("Tom Becker", "beagle"), ("Tom Wright", "tabby")):
+            news = f"I adopted a {pet} from the shelter" if number == 3 else f"meeting {number} was long"
+            turns = [(name, "how was the week?"), ("Kim", "fine, and yours?"), (name, news)]
+            tell(
+                f"{name} {number}",
+                *({"role": "user", "content": text, "metadata": {"speaker": who}} for who, text in turns),
+            )
+    tell("own", "I adopted a hamster, my first pet", ("assistant", "Congratulations!"))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which pet did Tom Becker adopt?", "beagle"),
+        ("Which pet did Tom Wright adopt?", "tabby"),
+        ("which pet did I adopt?", "hamster"),
+    ],
+)
+@pytest.mark.usefixtures("two_toms")
+def test_of_people_with_a_name_in_common_the_one_who_is_meant_comes_first(
+    memory: Memory, question: str, answer: str, words_only: bool
+) -> None:
+    assert answer in first(memory, question, words_only=words_only)
+
+
+@BOTH
+@pytest.mark.usefixtures("two_toms")
+def test_a_first_name_alone_finds_everyone_who_has_it(memory: Memory, words_only: bool) -> None:
+    best = " ".join(texts(memory.recall("Which pet did Tom adopt?", words_only=words_only))[:2])
+    assert "beagle" in best
+    assert "tabby" in best
+
+
+# --- agents that use tools --------------------------------------------------------------------
+
+
+def call(command: str) -> dict[str, Any]:
+    made = {"name": "exec_command", "arguments": f'{{"cmd": "{command}"}}'}
+    calls = [{"id": command, "type": "function", "function": made}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def result(text: str) -> dict[str, Any]:
+    return {"role": "tool", "content": text, "tool_name": "exec_command"}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "query", ["Which queue should send the order mails?", "what did we choose to send order mails?"]
+)
+def test_an_agents_decision_comes_before_the_tools_it_used(
+    memory: Memory, tell: Tell, query: str, words_only: bool
+) -> None:
+    decision = "Use RabbitMQ. It survives restarts, and the shop already runs it."
+    tools = (call("echo shop-redis"), result("ok"))
+    tell("s", "Which queue should send the order mails?", *tools, ("assistant", decision), "Good.")
+    tell("t", *["The fence needs paint.", ("assistant", "Which colour?"), "Green, from the shop."] * 4)
+    found = memory.recall(query, words_only=words_only)
+    assert texts(found)[0] == decision
+    assert decision in found.text
+    assert "Which queue should send the order mails?" in found.text
+
+
+def test_a_command_is_found_by_its_words(memory: Memory, tell: Tell) -> None:
+    tell(
+        "s", "restart it please", call("systemctl restart shop-redis"), result("done"), ("assistant", "Done.")
+    )
+    assert "systemctl" in first(memory, "systemctl restart shop-redis")
+    assert "systemctl" in first(memory, "which command restarts the redis of the shop?")
+
+
+# --- what is left out -------------------------------------------------------------------------
+
+
+@BOTH
+def test_what_scores_far_below_the_best_is_left_out(memory: Memory, tell: Tell, words_only: bool) -> None:
+    tell("s", "Der Zahnarzttermin ist am 14. April um neun", "Danach gehen wir einkaufen")
+    for number in range(10):
+        tell(f"t{number}", f"Platform {number} is closed", "Bring a sandwich and the blue kite")
+    found = texts(memory.recall("Wann ist der Zahnarzttermin?", words_only=words_only))
+    assert "14. April" in found[0]
+    assert len(found) <= 2
+
+
+def test_an_answer_that_shares_no_word_with_the_question_is_found(memory: Memory, tell: Tell) -> None:
+    turns = (
+        ("Leo", "Fantastic, I've put on three kilos"),
+        ("Ana", "Oh, then marry him"),
+        ("Leo", "I practise at lunchtime now"),
+        ("Ana", "Poor neighbours"),
+        ("Leo", "Nineteen hundred, and there goes Lisbon"),
+    )
+    tell("s", *({"role": "user", "content": text, "metadata": {"speaker": who}} for who, text in turns))
+    assert turns[-1][1] in texts(memory.recall("How much did the repair set Leo back?"))
+
+
+def test_a_fact_with_a_word_of_the_question_is_kept_beside_better_messages(
+    memory: Memory, tell: Tell
+) -> None:
+    tell("s", *(f"we bought lamp {number} for the hall, a green lamp" for number in range(20)))
+    memory.remember("The lamp is from Lund")
+    kinds = [hit.kind for hit in memory.recall("which green lamp did we buy for the hall?", limit=50).hits]
+    assert "fact" in kinds

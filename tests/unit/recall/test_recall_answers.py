@@ -50,6 +50,17 @@ def test_a_message_with_the_words_in_many_places_is_one_hit(
 
 
 @BOTH
+def test_matches_alone_come_without_the_messages_next_to_them(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    ids = tell("s", "Hello.", "The parrot lives in the garden.", "Yes.", "Tea, please.")
+    asked = "Where does the parrot live?"
+    found = memory.recall(asked, words_only=words_only, matches_only=True)
+    assert [hit.ref for hit in found.hits] == [ids[1]]
+    assert len(memory.recall(asked, words_only=words_only).hits) > 1
+
+
+@BOTH
 def test_what_a_tool_said_and_was_asked_is_found(memory: Memory, tell: Tell, words_only: bool) -> None:
     call = {
         "id": "c",

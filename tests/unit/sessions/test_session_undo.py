@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,16 +164,43 @@ def test_an_import_can_be_undone(memory: Memory) -> None:
     talk(memory, "own", "parrot")
     sessions = [{"id": name, "messages": [{"role": "user", "content": "pigeon"}]} for name in ("a", "b")]
     memory.sessions.import_sessions(sessions)
-    memory.undo()
+    memory.undo(memory.log()[0].id)
     assert [session["id"] for session in memory.sessions.search_sessions()] == ["own"]
     assert memory.sessions.search_messages("pigeon") == []
+
+
+def test_undo_without_a_number_deletes_no_imported_sessions(memory: Memory) -> None:
+    memory.sessions.import_sessions([{"id": "a", "messages": [{"role": "user", "content": "pigeon"}]}])
+    with pytest.raises(Refused, match="entry 1"):
+        memory.undo()
+    with pytest.raises(Refused):
+        memory.call("undo", {})
+    assert memory.sessions.session_count() == 1
+
+
+def test_undo_never_reaches_past_a_change_that_cannot_be_undone(memory: Memory) -> None:
+    talk(memory, "s", "x")
+    memory.sessions.set_title("s", "Title")
+    (gone,) = talk(memory, "t", "secret")
+    memory.forget(f"message:{gone}")
+    with pytest.raises(Refused, match="mnemos undo 1"):
+        memory.undo()
+    assert title_of(memory) == "Title"
+
+
+def test_exports_do_not_stop_undo(memory: Memory, tmp_path: Path) -> None:
+    talk(memory, "s", "x")
+    memory.sessions.set_title("s", "Title")
+    memory.changes.record_export(tmp_path / "out.jsonl")
+    memory.undo()
+    assert title_of(memory) is None
 
 
 def test_an_import_that_was_continued_is_not_undone(memory: Memory) -> None:
     memory.sessions.import_sessions([{"id": "a", "messages": [{"role": "user", "content": "pigeon"}]}])
     memory.sessions.append_message("a", "user", "our own words")
     with pytest.raises(Refused):
-        memory.undo()
+        memory.undo(memory.log()[0].id)
     assert len(memory.sessions.get_messages("a")) == 2
 
 
@@ -233,7 +261,7 @@ def test_pruning_is_noted_and_cannot_be_undone(memory: Memory, clock: FixedClock
 def test_forgetting_cannot_be_undone(memory: Memory) -> None:
     (gone,) = talk(memory, "s", "secret")
     memory.forget(f"message:{gone}")
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused):
         memory.undo()
     with pytest.raises(Refused):
         memory.undo(memory.log()[0].id)
@@ -251,7 +279,7 @@ def test_a_deleted_session_can_still_be_forgotten(memory: Memory) -> None:
     memory.sessions.delete_session("s")
     assert memory.forget("session:s")["forgotten"] is True
     assert all(entry.before is None for entry in memory.log())
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused):
         memory.undo()
 
 

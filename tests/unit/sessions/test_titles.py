@@ -92,3 +92,16 @@ def test_an_id_is_shortened_as_far_as_it_is_unique(db: SessionDB) -> None:
         assert db.resolve_session(beginning) == name
     with pytest.raises(Ambiguous):
         db.resolve_session(UUID[:10])
+
+
+def test_short_ids_of_sub_agents_name_the_session_and_the_agent(db: SessionDB) -> None:
+    sub = [f"{UUID}:agent-s1", f"{UUID}:agent-s2", f"{UUID}:agent-7be19c0d55aa"]
+    alike = ["8d4e7b20-0000-4000-8000-000000000002", "8d4e7b20-0000-4000-8000-000000000003"]
+    for one in [UUID, *sub, *alike, f"{alike[0]}:agent-s1"]:
+        db.create_session(one, "cli")
+    short = db.shorten_ids([UUID, *sub, *alike, f"{alike[0]}:agent-s1"])
+    start = UUID[:8]
+    assert [short[one] for one in (UUID, *sub)] == [start, f"{start}:s1", f"{start}:s2", f"{start}:7be19c0d"]
+    assert [short[one] for one in alike] == ["8d4e7b20…0002", "8d4e7b20…0003"]
+    assert {db.resolve_session(name) for name in short.values()} == set(short)
+    assert all(db.resolve_session(name) == whole for whole, name in short.items())

@@ -30,6 +30,8 @@ def test_no_engine_lacks_a_query_of_a_shared_store(engine: str) -> None:
     for file, modules in SOURCES.items():
         used = {name for module in modules for name in USED.findall((STORAGE / module).read_text())}
         named = set(NAMED.findall((STORAGE / engine / "sql" / f"{file}.sql").read_text()))
+        # Vectors are read as parts of chunks where there are queries for that.
+        used -= {"codes"} if "slices" in named else set()
         if used - named:
             missing[file] = sorted(used - named)
     assert missing == {}

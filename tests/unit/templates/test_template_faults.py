@@ -113,10 +113,10 @@ def test_a_file_that_its_owner_made_read_only_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = TemplateFolder(tmp_path, busy_seconds=1)
-    folder.change("x", lambda _: "one")
+    folder.change("x", lambda _: "one", 1.0)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionDenied):
-        folder.change("x", lambda _: "two")
+        folder.change("x", lambda _: "two", 1.0)
     assert folder.read("x") == "one"
 
 

@@ -82,9 +82,9 @@ def test_a_name_is_made_by_one_process_only(home: Path) -> None:
 
 def test_a_locked_folder_is_an_error(tmp_path: Path) -> None:
     folder = TemplateFolder(tmp_path, busy_seconds=0.01)
-    folder.change("x", lambda _: "{}")
+    folder.change("x", lambda _: "{}", 1.0)
     with (tmp_path / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(Busy):
-            folder.change("x", lambda _: "other")
+            folder.change("x", lambda _: "other", 1.0)
         assert folder.read("x") == "{}"

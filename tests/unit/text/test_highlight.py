@@ -141,3 +141,9 @@ def test_a_long_run_without_a_match_is_checked_once() -> None:
     finder = CountingFinder(parse("ab"))
     assert finder.snippet("ab0" * 2_000 + " ab", width=20).endswith(">>>ab<<<")
     assert finder.looks == 2
+
+
+def test_a_word_cut_from_a_negation_is_not_marked() -> None:
+    assert snippet("I won't stop, he won’t come, we won", parse("won")) == (
+        "I won't stop, he won’t come, we >>>won<<<"
+    )

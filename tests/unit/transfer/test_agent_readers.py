@@ -446,3 +446,25 @@ def test_a_damaged_chat_of_vs_code_is_survived(seed: int, tmp_path_factory: pyte
     entries = [{"kind": 0, "v": session}, {"kind": 2, "k": ["requests", 0, "response"], "v": ANSWER, "i": 1}]
     path.write_bytes(spoiled("\n".join(map(json.dumps, entries)).encode(), seed))
     assert_survives(load_reader("copilot"), path)
+
+
+@pytest.mark.parametrize("kind", ["opencode", "goose", "copilot"])
+def test_a_part_of_an_unknown_type_is_noted_once_and_the_rest_is_read(kind: str, tmp_path: Path) -> None:
+    if kind == "copilot":
+        path = tmp_path / "s1.json"
+        parts = [*ANSWER, *2 * [{"kind": "hologram"}]]
+        request = REQUEST | {"response": parts, "modelState": {"value": 1}}
+        path.write_text(json.dumps({"version": 3, "sessionId": "s1", "requests": [request]}))
+    else:
+        path = database(kind, tmp_path)
+        change(
+            path,
+            "UPDATE part SET data = replace(data, '\"step-start\"', '\"hologram\"')"
+            if kind == "opencode"
+            else "UPDATE messages SET content_json = "
+            "json_insert(content_json, '$[#]', json('{\"type\": \"x\"}')) WHERE role = 'assistant'",
+        )
+    items = read_items(load_reader(kind), path)
+    sessions = len({said.session_id for said in messages(items)})
+    assert unread(items) == sessions * [0]
+    assert ("assistant", DECISION) in spoken(messages(items))

@@ -15,7 +15,7 @@ import pytest
 
 import mnemos
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound, Refused
-from mnemos.transfer import import_writer
+from mnemos.transfer import import_writer, imports
 from mnemos.transfer.reader import Conversation, ImportedMessage, ImportReport, Item, Mark, Reader, SourceFile
 from mnemos.transfer.readers.claude_code import READER
 
@@ -211,6 +211,31 @@ def test_a_deleted_session_does_not_come_back(memory: mnemos.Memory, folder: Pat
     assert memory.sessions.get_session(SHOP) is None
 
 
+def test_what_was_not_understood_is_read_again_by_a_later_version(
+    memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{line(1, 'a')}\n{line(2, 'b').replace('user', 'guest')}\n")
+    assert bring(memory, path).left_out == {"records of an unknown type": 1}
+    assert bring(memory, path).unchanged == 1
+    with path.open("a") as file:
+        file.write(f"{line(3, 'c')}\n")
+    assert bring(memory, path).messages == 1
+
+    def read_guests(source: SourceFile, mark: Mark) -> Iterator[Item]:
+        known = source.path.with_name("known.jsonl")
+        known.write_text(source.path.read_text().replace("guest", "user"))
+        return READER.read(replace(source, path=known), mark)
+
+    later = replace(READER, read=read_guests)
+    assert memory.imports.import_files(later, path).unchanged == 1, "the same version"
+    monkeypatch.setattr(imports, "__version__", "99.0")
+    report = memory.imports.import_files(later, path)
+    assert (report.messages, report.known) == (1, 2)
+    assert sorted(texts(memory)) == ["a", "b", "c"]
+    assert memory.imports.import_files(later, path).unchanged == 1
+
+
 def test_a_session_recorded_another_way_is_left_unchanged(memory: mnemos.Memory, tmp_path: Path) -> None:
     memory.sessions.create_session("s", "cli")
     memory.sessions.append_message("s", "user", "said here")
@@ -223,7 +248,7 @@ def test_a_session_recorded_another_way_is_left_unchanged(memory: mnemos.Memory,
 
 def test_an_import_can_be_undone_and_done_again(memory: mnemos.Memory, folder: Path) -> None:
     first = bring(memory, folder)
-    memory.undo()
+    memory.undo(memory.log()[0].id)
     assert memory.sessions.session_count() == 0
     again = bring(memory, folder)
     assert (again.sessions, again.messages) == (first.sessions, first.messages)

@@ -12,7 +12,7 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"], ["version"]) and _is_told_the_version():
         return
     if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
-        from mnemos.integrations.claude_code import hook_watchdog
+        from mnemos.integrations.hooks import hook_watchdog
 
         hook_watchdog.main(sys.argv[2:])
     # click and the modules of the command: only when a command is run.

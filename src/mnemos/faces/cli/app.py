@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 import click
@@ -16,8 +17,10 @@ from mnemos.faces.cli import config, postgres, tokens, watch
 from mnemos.faces.cli.bench.command import recall as measure_recall
 from mnemos.faces.cli.commands import Chosen, common_options, operation_command
 from mnemos.faces.cli.help_screens import (
+    ADVICE,
     ALIASES,
     SCREENS,
+    SYNONYMS,
     HelpedCommand,
     write_example,
     write_options,
@@ -27,7 +30,7 @@ from mnemos.faces.cli.mcp import mcp, serve, ui
 from mnemos.faces.cli.output import complain, in_json, write_everything
 from mnemos.faces.cli.sql import sql
 from mnemos.inputs import find_nearest
-from mnemos.integrations.claude_code import events, hook_process
+from mnemos.integrations.hooks import events, hook_process
 from mnemos.operations.index import ENTRIES, Entry
 
 # Commands that groups run alone; other groups show their help.
@@ -115,14 +118,35 @@ class LazyGroup(click.Group):
             if self._prefix == "import " and (words := _find_import(args[0])):
                 return super().resolve_command(ctx, [*words, *args])
             near = self._find_near(ctx, args[0])
+            if self._prefix == "watch " and not near:
+                # The names of programs to watch.
+                return super().resolve_command(ctx, [_ALONE["watch"], *args])
             if self._prefix == "export " and (not near or _PATH_SIGNS & {*args[0]}):
                 return super().resolve_command(ctx, ["all", *args])
-            if not near:
-                raise
-            raise click.UsageError(f"{exc.message} Did you mean {near!r}?", ctx) from None
+            raise click.UsageError(self._explain_unknown(exc.message, args[0], near), ctx) from None
+
+    def _explain_unknown(self, message: str, word: str, near: str) -> str:
+        if not self._prefix and word in ADVICE:
+            return f"{message} {ADVICE[word]}"
+        if near:
+            return f"{message} Did you mean {near!r}?"
+        names = ", ".join(name for name, _ in self.screen.commands() if name not in ("found", "agent"))
+        if self._prefix == "connect ":
+            return (
+                f"There is no client {word!r} to connect. Clients: {names}. Other MCP clients can start "
+                "`mnemos mcp`."
+            )
+        if self._prefix == "import ":
+            # Only if the word is not a command.
+            from mnemos.operations.imports import PROGRAMS
+
+            return f"{word!r} is neither a file nor a format. Formats: {names}, {', '.join(PROGRAMS)}."
+        return message
 
     def _find_near(self, ctx: click.Context, word: str) -> str:
         """Return the command that a mistyped word may mean: a similar one, or one of that name in a group."""
+        if (meant := SYNONYMS.get(self._prefix + word)) is not None:
+            return meant
         near = find_nearest(word, self.list_commands(ctx))
         listed = (f"{group} {name}" for group, one in SCREENS.items() for name, _ in one.commands() if group)
         below = [] if self._prefix else [path for path in listed if path.endswith(f" {word}")]
@@ -214,14 +238,18 @@ def completion(shell: str) -> None:
     params=[option for option in common_options() if option.name in ("home", "space")],
 )
 @click.argument("event", type=click.Choice(events.NAMES))
+@click.option(
+    "--agent", type=click.Choice(events.AGENTS), default=events.CLAUDE_CODE, help="The program that runs it."
+)
 @click.pass_obj
-def hook(chosen: Chosen, event: str) -> None:
-    """Record and recall for Claude Code, which runs this itself.
+def hook(chosen: Chosen, event: str, agent: str) -> None:
+    """Record and recall for an agent program, which runs this itself.
 
     Reads what happened as JSON from standard input. After a failure, it exits with 0 and prints nothing; see
     logs/hooks.log in the home.
     """
-    hook_process.run(hook_process.Call(event, chosen.home, chosen.space), sys.stdin.fileno(), sys.stdout)
+    call = hook_process.Call(event, agent, chosen.home, chosen.space)
+    hook_process.run(call, sys.stdin.fileno(), sys.stdout)
 
 
 for name, commands in {
@@ -241,6 +269,7 @@ cli.add_command(postgres.migrate)
 cli.add_command(serve)
 cli.add_command(sql)
 cli.add_command(ui)
+cli.add_command(copy(ui), "web")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -252,6 +281,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Abort:
         click.echo("Stopped. Work done so far is kept.", err=True)
         return 130
+    except click.exceptions.NoArgsIsHelpError as exc:
+        click.echo(exc.format_message())
+        return 0
     except click.NoSuchOption as exc:
         near = find_nearest(exc.option_name, exc.possibilities or ())
         # Queries exclude words with a dash.
@@ -294,7 +326,10 @@ def _report_usage(exc: click.ClickException, *, as_json: bool) -> int:
     if as_json:
         _report_json("usage", exc.format_message())
     else:
-        exc.show()
+        context = getattr(exc, "ctx", None)
+        if context is not None:
+            click.echo(f"{context.get_usage()}\nTry `{context.command_path} --help` for help.\n", err=True)
+        click.echo(f"mnemos: {exc.format_message()}", err=True)
     return 2
 
 

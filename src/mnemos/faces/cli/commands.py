@@ -139,7 +139,13 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
             if not is_asked or (operation.traits.needs_yes and not is_terminal(sys.stdout)):
                 _check_agreed(request, memory)
                 return carry_out(request)
-            return _edit_and_run(_ask_questions(request, memory), memory, carry_out)
+            answered = _ask_questions(request, memory)
+            outcome = _edit_and_run(answered, memory, carry_out)
+            offered = None if outcome else answered.offer(memory)
+        if offered is not None and click.confirm(plain(offered[0]), err=True):
+            root = click.get_current_context().find_root().command
+            return int(root.main([*offered[1]], prog_name="mnemos", standalone_mode=False) or 0)
+        return outcome
 
     return invoke
 
@@ -162,8 +168,8 @@ def _confirm(request: Operation, memory: Memory) -> None:
     if not at_stake:
         return
     if not is_terminal(sys.stdin):
-        raise Refused(f"This deletes {at_stake}. Add --yes to do it.")
-    if not click.confirm(plain(f"This deletes {at_stake}. Continue?"), err=True):
+        raise Refused(f"This {request.traits.verb} {at_stake}. Add --yes to do it.")
+    if not click.confirm(plain(f"This {request.traits.verb} {at_stake}. Continue?"), err=True):
         raise Refused("Cancelled. Nothing was changed.")
 
 
@@ -173,7 +179,8 @@ def _check_agreed(request: Operation, memory: Memory) -> None:
         return
     texts = [question.text.removesuffix("\nContinue?") for question in request.questions(memory)]
     if texts:
-        raise Refused("\n".join([*texts, "Nothing was changed. Add --yes to do it, or --diff to see it"]))
+        diff = ", or --diff to see it" if hasattr(request, "diff") else ""
+        raise Refused("\n".join([*texts, f"Nothing was changed. Add --yes to do it{diff}"]))
 
 
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
@@ -248,7 +255,7 @@ def _open_editor(draft: str) -> str:
     except (UnicodeDecodeError, OSError) as exc:
         raise InvalidInput(f"The edited text cannot be read: {exc}. Nothing was changed.") from exc
     if text is None:
-        raise Refused("The text was left as it was. Nothing was changed.")
+        raise Refused("The text was not edited. Nothing was changed.")
     return text
 
 
@@ -296,7 +303,12 @@ def parameters_of(operation: type[Operation]) -> Parameters:
         _argument(field, required=field.required and field.name != piped, many=field.name in last)
         for field in positional
     ]
-    parameters += [_option(field) for field in info.fields if field not in positional]
+    few = operation.traits.few
+    parameters += [
+        _option(field, f"{few}, or {field.default} with --json" if few and field.name == "limit" else "")
+        for field in info.fields
+        if field not in positional
+    ]
     if operation.traits.watches:
         parameters.append(
             click.Option(["--watch"], is_flag=True, help="Keep watching for changes until Ctrl-C.")
@@ -325,7 +337,8 @@ def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _option(field: inspect.Field) -> click.Option:
+def _option(field: inspect.Field, shown: str = "") -> click.Option:
+    """Return the option of a field; ``shown`` is its default in the help, where the command has another."""
     shape = _shape(field.type)
     name = f"--{field.name.replace('_', '-')}"
     if shape.is_flag:
@@ -336,12 +349,12 @@ def _option(field: inspect.Field) -> click.Option:
         type=shape.type,
         multiple=shape.many,
         required=field.required,
-        help=shape.help + (f" [default: {default}]" if default is not None else ""),
+        help=shape.help + (f" [default: {shown or default}]" if shown or default is not None else ""),
     )
 
 
 class Json(click.ParamType[Any]):
-    """An object or a list of anything, typed as JSON."""
+    """Anything, typed as JSON."""
 
     name = "json"
 

@@ -54,7 +54,7 @@ def show(keep: Path | None) -> None:
     if keep is not None:
         Settings.load().check_enabled("no home was made")
         if keep.exists():
-            raise AlreadyExists(f"{keep} exists already. Choose a new folder.")
+            raise AlreadyExists(f"{keep} already exists. Choose a new folder.")
         _walk(console, keep)
         console.print(literal(f"\nThe home is kept. Try: mnemos --home {quote(str(keep))} sessions list"))
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,7 @@ from mnemos.workspace.answers import StatementResult
 from mnemos.workspace.table import describe_outcome, render_cell
 
 _WIDE = 100
+_SUBAGENT = "subagent"
 # Blanks left of what was said, so that no line of it looks like the next heading.
 _INDENT = (0, 0, 0, 2)
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
@@ -115,13 +116,26 @@ def _at(moment: float | None) -> str:
 
 def _draw_sessions(sessions: Sequence[SessionInfo], console: Console) -> None:
     columns = ("title", "project", "started", "source", "messages", "session")
-    rows = [_session_cells(one, is_wide=console.width >= _WIDE) for one in sessions]
+    rows = [
+        _session_cells(one, indent, is_wide=console.width >= _WIDE)
+        for one, indent in _put_below_parents(sessions)
+    ]
     print_table(console, columns, rows, right=("messages",))
 
 
-def _session_cells(session: SessionInfo, *, is_wide: bool) -> tuple[Text, ...]:
+def _put_below_parents(sessions: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, str]]:
+    """Yield sessions in their order and no indent, but sub-agents below the session that started them."""
+    shown = {one.id for one in sessions}
+    agents = [one for one in sessions if one.source == _SUBAGENT and one.parent_session_id in shown]
+    for one in sessions:
+        if one not in agents:
+            yield one, ""
+            yield from ((agent, "  ") for agent in reversed(agents) if agent.parent_session_id == one.id)
+
+
+def _session_cells(session: SessionInfo, indent: str, *, is_wide: bool) -> tuple[Text, ...]:
     cells = (
-        one_line(session.title or "") or "Untitled",
+        indent + (one_line(session.title or "") or "Untitled"),
         one_line(name_project(session.project)) if session.project and session.elsewhere else "",
         _when(session.started_at),
         one_line(session.source) if is_wide else "",
@@ -247,7 +261,7 @@ def _log(result: Log, console: Console) -> None:
         return
     rows = [
         (
-            f"{one.operation} {one_line(one.short_ref or one.ref)}".rstrip(),
+            literal(one_line(one.what)),
             _when(one.at),
             literal(one.actor),
             f"by {one.undone_by}" if one.undone_by else "",
@@ -256,6 +270,8 @@ def _log(result: Log, console: Console) -> None:
         for one in result.entries
     ]
     print_table(console, ("change", "when", "who", "undone", "entry"), rows, right=("entry",))
+    if result.is_whole:
+        console.print(literal("\n".join(result.as_text().splitlines()[1:])))
 
 
 def _draw_checks(result: Examined, console: Console) -> None:

@@ -28,32 +28,35 @@ _NEXT_STEPS = {
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
-_UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
+_UNRECORDED = "        `mnemos watch install` records the others."
 # A question embeds that many messages by itself.
 _FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """An agent program: how it is recorded, if it is, and when it was last seen."""
+    """An agent program: whether it is connected, how it is recorded, and when it was last seen."""
 
     program: str
     title: str
+    connected: bool
     how: str
     last_seen: float | None
+    can_be: bool
 
     def as_text(self) -> str:
         how = {
             "hooks": "recorded by hooks",
+            "untrusted": "not recorded until you trust the hooks there (/hooks)",
             "plug-in": "recorded by the plug-in",
             "watch": "recorded by the watch",
         }
-        seen = (
-            f", last seen {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))}"
-            if self.last_seen
-            else ""
-        )
-        return f"agent   {self.title}: {how.get(self.how, 'not recorded')}{seen}"
+        said = [how.get(self.how, "not recorded" if self.can_be else "")]
+        if self.connected:
+            said.insert(0, "connected")
+        if self.last_seen:
+            said.append(f"last seen {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))}")
+        return f"agent   {self.title}: {', '.join(filter(None, said))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Greeting:
                 f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}",
                 *([f"search  {self.search}"] if self.search else []),
                 *(agent.as_text() for agent in self.agents),
-                *([_UNRECORDED] if any(not agent.how for agent in self.agents) else []),
+                *([_UNRECORDED] if any(not one.how and one.can_be for one in self.agents) else []),
                 "",
                 "Next:",
                 *steps,

@@ -51,6 +51,7 @@ SCREENS = {
                 "import": "Import conversations from Claude Code, Codex, ChatGPT and others",
                 "connect": "Let Claude Code, Cursor, Codex and others use this memory",
                 "watch": "Record agent programs as they write, in the background",
+                "sync": "Sync with a folder, another machine or a server, both ways",
                 "export": "Export everything, or only sessions, facts or rows",
                 "backup": "Write a verified copy of the database to a file",
                 "restore": "Replace the database by a backup",
@@ -153,7 +154,8 @@ SCREENS = {
             },
             "For programs that store JSON in namespaces": {
                 "find": "Find entries in a namespace and those below it",
-                "put": "Set an entry of a namespace to a JSON object",
+                "put": "Set an entry of a namespace to a JSON value",
+                "expire": "Change when an entry of a namespace expires",
                 "namespaces": "List the namespaces that have entries",
             },
         },
@@ -231,12 +233,12 @@ SCREENS = {
                 "found": "Find programs on this machine and choose from them",
                 "claude-code": "Connect Claude Code: MCP server and hooks",
                 "claude-desktop": "Connect Claude Desktop: MCP server",
-                "cursor": "Connect Cursor: MCP server",
+                "cursor": "Connect Cursor: MCP server and hooks",
                 "vscode": "Connect VS Code: MCP server",
-                "codex": "Connect Codex: MCP server",
-                "gemini": "Connect Gemini CLI: MCP server",
-                "qwen": "Connect Qwen Code: MCP server",
-                "opencode": "Connect OpenCode: MCP server",
+                "codex": "Connect Codex: MCP server and hooks",
+                "gemini": "Connect Gemini CLI: MCP server and hooks",
+                "qwen": "Connect Qwen Code: MCP server and hooks",
+                "opencode": "Connect OpenCode: MCP server and plug-in",
                 "hermes": "Connect Hermes Agent: memory provider",
             },
         },
@@ -281,7 +283,12 @@ SCREENS = {
     ),
     "postgres": Screen(
         "The tables of a memory on a PostgreSQL server.",
-        {"Commands": {"init": "Make or migrate the tables, and let a role use them"}},
+        {
+            "Commands": {
+                "init": "Make or migrate the tables, and let a role use them",
+                "distribute": "Spread the tables over the workers of Citus",
+            }
+        },
         "postgres init --role agent",
         "The server is named by MNEMOS_DATABASE or the setting database.",
     ),
@@ -333,6 +340,48 @@ ALIASES = {
     "workspace export": "export rows",
 }
 """Former names of commands, which still work."""
+
+SYNONYMS = {
+    "add": "remember",
+    "ask": "recall",
+    "check": "doctor",
+    "delete": "forget",
+    "edit": "notebook edit",
+    "find": "search",
+    "grep": "search",
+    "history": "log",
+    "info": "overview",
+    "install": "connect",
+    "list": "sessions list",
+    "ls": "sessions list",
+    "query": "search",
+    "remove": "forget",
+    "revert": "undo",
+    "rm": "forget",
+    "save": "remember",
+    "server": "serve",
+    "settings": "config",
+    "status": "overview",
+    "sessions rename": "title",
+}
+"""Words that people try first, and the command they mean."""
+
+ADVICE = {
+    "init": "A memory is created when something is stored: try `mnemos import` or `mnemos remember TEXT`.",
+    "update": "To correct a fact, use `mnemos remember TEXT`. To upgrade Mnemos, install it again.",
+    "uninstall": "Run `mnemos watch uninstall` and `mnemos connect CLIENT --undo` for each client, then "
+    "uninstall the package. The memory stays in its home.",
+}
+ADVICE["setup"], ADVICE["upgrade"] = ADVICE["init"], ADVICE["update"]
+
+FORMER = {
+    **ALIASES,
+    "facts search": "search --kind fact",
+    "entries query": "search --kind entry",
+    "workspace query": "sql",
+    "notebook undo": "undo",
+}
+"""Commands that are not listed, and what people should type instead."""
 
 
 class HelpedCommand(click.Command):

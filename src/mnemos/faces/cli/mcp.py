@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemos.errors import Unavailable
+from mnemos.errors import Unavailable, how_to_install
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import is_terminal
@@ -170,7 +170,7 @@ def _serve(
 
 def _check_server() -> None:
     if find_spec("uvicorn") is None:
-        raise Unavailable('The HTTP server is not installed. Run `pip install "mnemos[server]"`.')
+        raise Unavailable(f"The HTTP server is not installed. {how_to_install('server')}")
 
 
 def _import_sdk() -> None:

@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Unavailable
+from mnemos.faces.cli.help_screens import FORMER
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
@@ -149,7 +150,7 @@ class Bar:
 
 def complain(exc: MnemosError) -> None:
     """Print an error for a person: tools that its message names become commands."""
-    commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
+    commands = {entry.name: f"`mnemos {FORMER.get(entry.command, entry.command)}`" for entry in ENTRIES}
     message = f"{exc} {exc.advice}" if exc.advice else str(exc)
     message = re.sub(r"[Tt]he tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
     click.echo(f"mnemos: {plain(message)}", err=True)

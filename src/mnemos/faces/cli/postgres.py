@@ -20,15 +20,17 @@ from mnemos.settings import Settings
     params=[option for option in common_options() if option.name in ("home", "json")],
     example="migrate --to copy-on-disk",
 )
-@click.option(
-    "--to", "target", required=True, metavar="URL", help="URL of a PostgreSQL database, or a folder."
-)
+@click.argument("named", required=False, metavar="[URL]")
+@click.option("--to", metavar="URL", help="URL of a PostgreSQL database, or a folder.")
 @click.pass_obj
-def migrate(chosen: Chosen, target: str) -> None:
+def migrate(chosen: Chosen, named: str | None, to: str | None) -> None:
     """Copy every space of a memory to a PostgreSQL server, or from one to a folder, and compare them.
 
     The source is only read. Repeat the command if it was interrupted: it goes on with what is missing.
     """
+    target = to or named
+    if target is None or (to and named):
+        raise InvalidInput("Name one target: `mnemos migrate --to postgresql://user@host/database`.")
     # The archive and all parts: only for this command.
     from mnemos.memory import migration
 
@@ -53,10 +55,27 @@ def init(chosen: Chosen, role: str | None) -> None:
     """Make or migrate the tables on the server in MNEMOS_DATABASE, and give a role the right to use them."""
     from mnemos.memory import migration
 
+    click.echo(plain(migration.set_up_server(_load_server(chosen), role)))
+
+
+@click.command(
+    cls=HelpedCommand,
+    params=[option for option in common_options() if option.name == "home"],
+    example="postgres distribute",
+)
+@click.pass_obj
+def distribute(chosen: Chosen) -> None:
+    """Spread the tables over the workers of a server with Citus, by space. Run it once, by the owner."""
+    from mnemos.memory import migration
+
+    click.echo(plain(migration.distribute(_load_server(chosen))))
+
+
+def _load_server(chosen: Chosen) -> Settings:
     settings = Settings.load(chosen.home)
     if not settings.database:
         raise InvalidInput("There is no server to set up. Set MNEMOS_DATABASE=postgresql://… first.")
-    click.echo(plain(migration.set_up_server(settings, role)))
+    return settings
 
 
-COMMANDS = (init,)
+COMMANDS = (init, distribute)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from mnemos.errors import AlreadyExists
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import in_json, plain
@@ -50,15 +51,19 @@ _SCOPES = ("read", "write", "admin")
 def create(chosen: Chosen, name: str, scope: str, days: float | None, operations: str) -> None:
     """Create a token for one space and print it. It is shown only once."""
     # Hashes and random numbers: only for these commands.
-    from mnemos.memory.access_tokens import create_token
+    from mnemos.memory.access_tokens import create_token, list_tokens
 
     registry.choose_entries(operations)
-    settings = Settings.load(chosen.home, space=chosen.space)
-    token, text = create_token(settings, name, scope, operations=operations, days=days, now=time.time())
+    settings, now = Settings.load(chosen.home, space=chosen.space), time.time()
+    if any(
+        (one.name, one.space) == (name, settings.space) and one.is_valid(now) for one in list_tokens(settings)
+    ):
+        raise AlreadyExists(f"A token {name!r} already exists. Choose another name, or revoke it.")
+    token, text = create_token(settings, name, scope, operations=operations, days=days, now=now)
     if chosen.json:
         click.echo(in_json({"token": text, **_describe(token)}))
         return
-    click.echo(plain(f"Created {_tell(token)}. It is shown only once:\n{text}"))
+    click.echo(plain(f"Created {_tell(token, is_new=True)}. It is shown only once:\n{text}"))
 
 
 @click.command("list", cls=HelpedCommand, params=common_options(), example="tokens list")
@@ -99,13 +104,17 @@ def _describe(token: Token) -> dict[str, object]:
     return shown
 
 
-def _tell(token: Token) -> str:
+def _tell(token: Token, *, is_new: bool = False) -> str:
     parts = [f"token {token.id} ({token.name}): {token.scope}", f"space {token.space}"]
     if token.operations != "all":
         parts.append(token.operations)
     if token.expires_at is not None:
         verb = "expired" if token.expires_at <= time.time() else "expires"
         parts.append(f"{verb} {datetime.fromtimestamp(token.expires_at):%Y-%m-%d %H:%M}")
+    if is_new:
+        return ", ".join(parts)
+    parts.append(f"created {datetime.fromtimestamp(token.created_at):%Y-%m-%d}")
+    parts.append(f"last used {token.last_used}" if token.last_used else "never used")
     return ", ".join(parts)
 
 

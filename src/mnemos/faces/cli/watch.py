@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, NotFound, Unavailable
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import in_json, plain
@@ -31,18 +31,18 @@ _PROGRAMS = click.Choice(agent_places.KINDS)
     cls=HelpedCommand,
     params=common_options(),
     arguments=[("PROGRAM", "Watch only these; default: all that are known")],
-    example="watch run codex gemini",
+    example="watch codex gemini",
 )
 @click.argument("programs", type=_PROGRAMS, nargs=-1, metavar="[PROGRAM]...")
 @click.pass_obj
 def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
     """Import what agent programs write, as they write it, until Ctrl-C.
 
-    Begins with what they wrote before. One process per home; it may be killed at any moment.
+    Begins with what they wrote before. One process per space; it may be killed at any moment.
     """
     settings = Settings.load(chosen.home, space=chosen.space)
     if settings.disabled:
-        raise InvalidInput("Memory is disabled (MNEMOS_DISABLED): nothing would be recorded.")
+        raise InvalidInput("Memory is disabled (MNEMOS_DISABLED is set), so nothing would be recorded.")
     kinds = programs or agent_places.KINDS
     places = [
         (kind, str(path), agent_places.ONLY.get(kind, ""))
@@ -54,7 +54,7 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
     take_lock(settings.home, watch)
     module = "mnemos.integrations.watch"
     command = [sys.executable, "-P", "-m", f"{module}.importer", str(settings.home), settings.space]
-    click.echo(f"Watching {len(kinds)} programs; press Ctrl-C to stop.", err=True)
+    click.echo(f"Watching {', '.join(programs) or 'all programs'}; press Ctrl-C to stop.", err=True)
     task = json.dumps({"places": places, "command": command})
     # The poller takes the place of this process, which has loaded more than it needs.
     sys.stderr.flush()
@@ -69,8 +69,8 @@ def status(chosen: Chosen) -> None:
     from mnemos.faces.cli.greeting import list_agents
 
     settings = Settings.load(chosen.home, space=chosen.space)
-    running = find_running(settings.home)
-    service, _ = _plan(settings)
+    running = find_running(settings.home, settings.space)
+    is_installed, at_login = _describe_service(settings)
     with chosen.memory() as memory:
         agents = list_agents(memory)
     if chosen.json:
@@ -78,7 +78,7 @@ def status(chosen: Chosen) -> None:
             in_json(
                 {
                     "running": None if running is None else asdict(running),
-                    "installed": service.is_installed(),
+                    "installed": is_installed,
                     "agents": [asdict(one) for one in agents],
                 }
             )
@@ -86,19 +86,25 @@ def status(chosen: Chosen) -> None:
         return
     since = "" if running is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(running.since))
     state = f"running since {since} (process {running.pid})" if running else "not running"
-    at_login = (
-        "started at login" if service.is_installed() else "not started at login: `mnemos watch install`"
-    )
     lines = [f"watch   {state}", f"service {at_login}", *(one.as_text() for one in agents)]
     click.echo(plain("\n".join(lines)))
 
 
-@click.command(cls=HelpedCommand, params=common_options(), example="watch install --print")
+@click.command(
+    cls=HelpedCommand,
+    params=common_options(),
+    arguments=[("PROGRAM", "Watch only these; default: all that are known")],
+    example="watch install --print",
+)
+@click.argument("programs", type=_PROGRAMS, nargs=-1, metavar="[PROGRAM]...")
 @click.option("--print", "only_show", is_flag=True, help="Only show what would be written.")
 @click.pass_obj
-def install(chosen: Chosen, only_show: bool) -> int:  # noqa: FBT001
-    """Start the watch now and at every login: a systemd user unit or a launchd agent."""
-    service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
+def install(chosen: Chosen, programs: tuple[str, ...], only_show: bool) -> int:  # noqa: FBT001
+    """Start the watch now and at every login: a systemd user unit or a launchd agent.
+
+    Variables that move the folders of programs, such as CODEX_HOME, are kept as they are now.
+    """
+    service, machine = _plan(Settings.load(chosen.home, space=chosen.space), programs)
     if only_show:
         click.echo(plain(f"{service.path}\n\n{service.content.decode()}"))
         return 0
@@ -119,19 +125,29 @@ def uninstall(chosen: Chosen) -> None:
     """Stop the watch and do not start it at login any more. The memory is kept."""
     service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
     if not service.is_installed():
-        raise NotFound(f"{service.path} does not exist: the watch is not installed.")
+        raise NotFound(f"The watch service is not installed: {service.path} does not exist.")
     problems = service.uninstall(machine)
     click.echo(plain("\n".join([f"Deleted {machine.shorten(service.path)}.", *problems])))
 
 
-def _plan(settings: Settings) -> tuple[Service, Machine]:
+def _describe_service(settings: Settings) -> tuple[bool, str]:
+    try:
+        service, _ = _plan(settings)
+    except Unavailable as exc:
+        return False, str(exc)
+    if service.is_installed():
+        return True, "started at login"
+    return False, "not started at login: `mnemos watch install`"
+
+
+def _plan(settings: Settings, programs: tuple[str, ...] = ()) -> tuple[Service, Machine]:
     # Not for the watch itself.
     from mnemos.integrations.clients.machine import Machine, build_launch, find_own_program
     from mnemos.integrations.watch.service import plan_service
 
     here = Machine.of(os.environ, sys.platform)
     program = find_own_program(sys.argv, sys.executable, sys.platform)
-    return plan_service(here, build_launch(here, program, settings.home, settings.space)), here
+    return plan_service(here, build_launch(here, program, settings.home, settings.space), programs), here
 
 
 COMMANDS = (run, status, install, uninstall)

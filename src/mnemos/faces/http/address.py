@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import time
 from dataclasses import dataclass
@@ -67,9 +68,8 @@ class Exposure:
         ]
         if missing:
             raise Refused(
-                f"Refusing to listen on {address.host}, which other machines reach. First "
-                + "; and ".join(missing)
-                + "."
+                f"Refusing to listen on {address.host}, because other machines can reach it. First:\n"
+                + "\n".join(f"  - {one}" for one in missing)
             )
 
 
@@ -101,8 +101,9 @@ class Address:
         try:
             listening = socket.create_server((self.host, self.port), family=family)
         except OSError as exc:
+            why = os.strerror(exc.errno or 0)
             raise Unavailable(
-                f"{self.host}:{self.port} cannot be listened on: {exc.strerror}. Choose another port."
+                f"Can't listen on {self.host}:{self.port}: {why}. Choose another port with --port."
             ) from exc
         # Connections inherit it. Else the body of every answer waits 40 ms for its head to be acknowledged.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

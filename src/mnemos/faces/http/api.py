@@ -16,11 +16,11 @@ from typing import Final
 
 from mnemos import __version__
 from mnemos.errors import NotAllowed, NotFound
-from mnemos.faces.http import openapi
+from mnemos.faces.http import limits, openapi
 from mnemos.faces.http.delivery import deliver
 from mnemos.faces.http.events import Events
 from mnemos.faces.http.http_request import App, Message, Receive, Request, Send
-from mnemos.faces.http.operation_calls import OperationCalls
+from mnemos.faces.http.operation_calls import OperationCalls, stopping
 from mnemos.faces.http.operation_route import OperationRoute
 from mnemos.faces.http.page import SESSION_BYTES, SESSION_PATH, Page
 from mnemos.faces.http.rates import Rates
@@ -31,6 +31,7 @@ from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory.access_tokens import OWNER, Doorkeeper, Grant, Scope
 
 MCP_PATH: Final = "/mcp"
+_MCP_METHODS: Final = ("GET", "POST", "DELETE")
 _PREFIX: Final = "/v1/"
 _PROXIES: Final = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via")
 
@@ -77,7 +78,7 @@ class Api:
         self._log = request_log
         self._mcp = mcp
         self._rates = Rates()
-        self._events = Events(spaces, workers, self._admit)
+        self._events = Events(self._calls, self._admit)
         self.routes: dict[str, Route] = {
             "/health": Route("health", _tell_health, needs_token=False),
             "/metrics": Route("metrics", self._tell_metrics),
@@ -103,28 +104,38 @@ class Api:
         request = Request(scope, receive, send, entry)
         try:
             reply = await self._answer(request)
+        except asyncio.CancelledError:
+            # Only at the end of the server, which waits no longer.
+            reply = refuse(stopping(), entry, self._log)
         except Exception as exc:  # noqa: BLE001 - the outermost loop of this face
             reply = refuse(exc, entry, self._log)
         if reply is not None:
             entry.status = reply.status
             try:
                 await deliver(request, reply)
+            except asyncio.CancelledError:
+                pass
             except Exception as exc:  # noqa: BLE001 - the same; the answer has begun and stays incomplete
                 refuse(exc, entry, self._log)
         self._log.end(entry)
 
     def stop(self) -> None:
-        """End what would not end by itself."""
+        """End what would not end by itself, and what does not end in time."""
         self._events.stop()
+        asyncio.get_running_loop().call_later(limits.STOP_SECONDS, self._calls.interrupt)
 
     async def _answer(self, request: Request) -> Reply | None:
         """Return the answer; None if it has been sent."""
         self._check_site(request)
         route = self.routes.get(request.path)
+        if request.scope["method"] == "OPTIONS":
+            request.check_method(*(("POST",) if route is None else route.methods or _MCP_METHODS))
         if route is None or route.needs_token:
             request.grant = self._admit(request)
             request.entry.token = request.grant.token_id
-            if (seconds := self._rates.take(request.grant.token_id)) > 0:
+            # The owner is alone on this machine, and the page asks several things at once.
+            is_owner = request.grant.scope is Scope.LOCAL
+            if not is_owner and (seconds := self._rates.take(request.grant.token_id)) > 0:
                 wait = {"retry-after": str(math.ceil(seconds))}
                 raise Rejection(429, "The token is used too often. Try again.", wait)
         if route is not None:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -70,6 +71,9 @@ class Connection(H11Protocol):
 class Serving(uvicorn.Server):
     """uvicorn sends itself the signal again when it has stopped, which would end us before we close."""
 
+    stops_by: float | None = None
+    """When the process should end, by the monotonic clock, once it is being stopped."""
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -85,6 +89,7 @@ class Serving(uvicorn.Server):
 
         def stop() -> None:
             self.should_exit = True
+            self.stops_by = time.monotonic() + limits.END_SECONDS
             on_stop()
             if parent is not None:
                 loop.remove_reader(parent)
@@ -114,7 +119,7 @@ def make_server(
             proxy_headers=False,
             limit_concurrency=limits.CONNECTIONS,
             timeout_keep_alive=limits.KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=limits.STOP_SECONDS,
+            timeout_graceful_shutdown=limits.CUT_SECONDS,
             ssl_certfile=certificate,
             ssl_keyfile=key,
         )

@@ -60,7 +60,7 @@ async def _deliver_pieces(request: Request, pieces: AsyncGenerator[bytes, None])
 
 
 async def begin(pieces: AsyncGenerator[_Piece, None]) -> AsyncGenerator[_Piece, None]:
-    """Make the first piece before an answer begins, so that a failure still has a status of its own."""
+    """Make the first piece before an answer begins, so that a failure still has its own status."""
     first = await anext(pieces, None)
 
     async def go_on() -> AsyncGenerator[_Piece, None]:

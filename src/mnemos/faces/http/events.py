@@ -18,10 +18,11 @@ from mnemos.errors import Busy, MnemosError
 from mnemos.faces.http import limits
 from mnemos.faces.http.delivery import begin
 from mnemos.faces.http.http_request import Request
+from mnemos.faces.http.operation_calls import OperationCalls
 from mnemos.faces.http.replies import EVENTS, Rejection, Reply, encode, render_event
 from mnemos.faces.http.scopes import check_allowed
 from mnemos.faces.http.streams import PULSE
-from mnemos.faces.http.workers import Spaces, Workers
+from mnemos.faces.http.workers import Spaces
 from mnemos.memory.access_tokens import Grant
 from mnemos.memory.change_feed import Cursor
 from mnemos.operations.changes import ChangesFound, ListChanges
@@ -36,10 +37,10 @@ _LOOKS: Final = 60
 class Events:
     """The streams of changes of one process."""
 
-    def __init__(self, spaces: Spaces, workers: Workers, admit: Callable[[Request], Grant]) -> None:
+    def __init__(self, calls: OperationCalls, admit: Callable[[Request], Grant]) -> None:
         """``admit``: returns the rights of a sender as they are now; raises if there are none any more."""
-        self._spaces = spaces
-        self._workers = workers
+        self._spaces = calls.spaces
+        self._calls = calls
         self._admit = admit
         self._stop_polling: threading.Event | None = None
         self._news = asyncio.Event()
@@ -50,7 +51,7 @@ class Events:
     async def answer(self, request: Request) -> Reply:
         """Answer with the changes after the cursor in Last-Event-ID or ``since``, else with those to come."""
         if self.streams >= limits.STREAMS:
-            raise Busy("The server has too many streams of events. Try again.")
+            raise Busy("The server has too many open event streams. Try again.")
         last = request.values(b"last-event-id")
         asked = request.read_query().get("since")
         since = last[0].decode("latin-1") if last else asked
@@ -98,13 +99,12 @@ class Events:
         """Read changes once for all streams that are at the same place."""
         key = space, since
         if key not in self._pages:
-            future, _ = self._workers.start(_NAME, partial(self._list, space, since))
-            self._pages[key] = asyncio.wrap_future(future)
+            self._pages[key], _ = self._calls.start(_NAME, "", partial(self._list, space, since))
         return await asyncio.shield(self._pages[key])
 
     def _list(self, space: str, since: str | None, _: Cancellation) -> ChangesFound:
         with self._spaces.use(space) as memory:
-            return ListChanges(since=since, limit=1 if since is None else _PAGE).run(memory)
+            return ListChanges(since=since, limit=1 if since is None else _PAGE, recalls=True).run(memory)
 
     def _enter(self) -> None:
         self.streams += 1

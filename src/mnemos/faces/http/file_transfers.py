@@ -106,13 +106,13 @@ async def send_lines(calls: OperationCalls, call: Call, media: str) -> Reply:
     def write(_: Cancellation) -> None:
         operation = call.read_allowed()
         with (
-            calls.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory,
+            calls.use(call.grant) as memory,
             open(os.dup(file.fileno()), "w", encoding="utf-8", errors="replace", newline="") as stream,  # noqa: PTH123
         ):
             operation.write_lines(memory, stream)
 
     try:
-        writing, _ = calls.start(call.name, write)
+        writing, _ = calls.start(call.name, call.owner, write)
     except Busy:
         file.close()
         raise
@@ -126,7 +126,7 @@ async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
     def write(cancellation: Cancellation) -> BinaryIO:
         operation = call.read_allowed()
         with (
-            calls.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory,
+            calls.use(call.grant) as memory,
             memory.workspace.files.scratch_folder() as folder,
         ):
             path = folder / f"file{ending}"
@@ -134,7 +134,7 @@ async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
             # Its content stays until it is sent, its name does not.
             return path.open("rb")
 
-    file = await calls.run(call.name, write)
+    file = await calls.run(call.name, call.owner, write)
     sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     sent.set_result(None)
     name = f"mnemos-{datetime.now(UTC):%Y%m%d-%H%M%S}{ending}"
@@ -167,7 +167,7 @@ class Uploads:
             raise
         finally:
             self._open -= 1
-        return replace(call, read=lambda: _at(operation, path), kept=kept)
+        return replace(call, read=lambda: _at(operation, path), kept=kept, file=str(path))
 
     def _choose_path(self, kept: ExitStack, call: Call, ending: str) -> Path:
         memory = kept.enter_context(self._spaces.use(call.grant.space, by_person=call.grant.is_person))

@@ -20,7 +20,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 _SWITCHES: Final = {"true": True, "false": False}
-_DEFAULTS: Final = {"text": True, "preview": False, "person": False}
+_DEFAULTS: Final = {"text": True, "preview": False, "person": False, "log": False}
 _NOBODY: Final = Grant("", "", Scope.READ, "")
 
 
@@ -32,6 +32,7 @@ class Request:
     entry: Entry
     grant: Grant = _NOBODY
     """The rights of the sender, once they are known."""
+    _headers: dict[bytes, list[bytes]] = field(default_factory=dict)
     switches: dict[str, bool] = field(default_factory=lambda: dict(_DEFAULTS))
     """See ``Call``. ``person``: the input may have fields that are for people only."""
 
@@ -42,7 +43,10 @@ class Request:
 
     def values(self, name: bytes) -> list[bytes]:
         """Return the values of a header."""
-        return [value for key, value in self.scope["headers"] if key == name]
+        if not self._headers:
+            for key, value in self.scope["headers"]:
+                self._headers.setdefault(key, []).append(value)
+        return self._headers.get(name, [])
 
     @property
     def media(self) -> str:

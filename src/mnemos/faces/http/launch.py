@@ -46,7 +46,7 @@ def serve(
     With ``show`` also the page: it is called with a link to it. ``workers``: processes that serve.
     """
     if tools is not None and workers > 1:
-        raise InvalidInput("MCP clients have sessions in one process. Use --workers 1, or leave --mcp out.")
+        raise InvalidInput("--mcp needs a single process. Use --workers 1, or omit --mcp.")
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     url = f"http{'s' if exposure.has_tls else ''}://{shown}:{port}"
@@ -101,12 +101,16 @@ def _run(
     )
     server = make_server(app, lifespan=mcp is not None, certificate=exposure.certificate, key=exposure.key)
     try:
-        workers.start("memory_status", lambda _: _open(memory))
+        workers.start("memory_status", "", lambda _: _open(memory), lambda *_: None)
         asyncio.run(server.run_on(listening, app.stop, parent))
     finally:
         if calls is not None:
             calls.settle()
-        workers.close()
+        if not workers.close(server.stops_by):
+            # Their transactions are rolled back, as after a power failure.
+            log.warning("stopped in the middle of an operation; what it had not committed is lost")
+            logging.shutdown()
+            os._exit(0)
         spaces.close()
 
 

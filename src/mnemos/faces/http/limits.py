@@ -7,7 +7,7 @@ from typing import Final
 BODY_BYTES: Final = 1024 * 1024
 APPEND_BYTES: Final = 16 * 1024 * 1024
 """Of operations that carry a whole message or file in their input."""
-LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_rewrite", "sessions_import"})
+LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_rewrite", "sessions_import", "sync_answer"})
 JSON_DEPTH: Final = 64
 UPLOAD_BYTES: Final = 4 * 1024**3
 UPLOADS: Final = 4
@@ -26,11 +26,18 @@ STALL_SECONDS: Final = 60.0
 """In which a client must take the next piece of an answer."""
 PULSE_SECONDS: Final = 15.0
 """Between two lines of a stream that has no news, so that no proxy closes it."""
-STOP_SECONDS: Final = 10
-"""For requests that are under way when the server is stopped."""
+STOP_SECONDS: Final = 8.0
+"""For requests that are under way when the server is stopped; after it, they get an error."""
+CUT_SECONDS: Final = 9
+"""After which requests are cut off that can't be answered either, such as those whose body is not there."""
+END_SECONDS: Final = 9.8
+"""After which the process ends, even if something still runs."""
 
 CONNECTIONS: Final = 1024
 IN_FLIGHT: Final = 64
+"""Calls of one token that run or wait in a pool."""
+POOL: Final = 128
+"""Calls of all tokens that run or wait in a pool."""
 STREAMS: Final = 32
 """Streams of events that are open at once."""
 POLL_SECONDS: Final = 0.25

@@ -12,8 +12,9 @@ import msgspec
 
 from mnemos import __version__, errors
 from mnemos.errors import MnemosError
+from mnemos.faces.http.file_transfers import DOWNLOADS, LINES, UPLOADED, UPLOADS, has_lines
 from mnemos.faces.http.replies import EVENTS, REJECTIONS, Error, Health, Preview, status_of
-from mnemos.faces.http.scopes import most_needed
+from mnemos.faces.http.scopes import usual_scope
 from mnemos.operations import reference, registry
 from mnemos.operations.base import Operation
 from mnemos.operations.index import ENTRIES, Entry
@@ -25,6 +26,7 @@ _ABOUT: Final = """Every operation of Mnemos: POST its arguments to `/v1/NAME`, 
 
 `?preview=true` answers with a Preview instead and changes nothing.
 With `Accept: text/event-stream`, any operation answers with events: `progress`, then `result` or `error`.
+A file is sent as the body of an import, with the arguments in the query, and is the answer of an export.
 See docs/how-to/server.md for streams, downloads and uploads."""
 
 
@@ -62,6 +64,12 @@ def make_document() -> dict[str, Any]:
                         "description": "false leaves the readable `text` out of the answer",
                         "schema": {"type": "boolean"},
                     },
+                    "preview": {
+                        "name": "preview",
+                        "in": "query",
+                        "description": "true changes nothing and answers with what would be deleted",
+                        "schema": {"type": "boolean"},
+                    },
                     "person": {
                         "name": "person",
                         "in": "query",
@@ -91,17 +99,30 @@ def _open_objects(schema: dict[str, Any]) -> dict[str, Any]:
 def _describe(entry: Entry) -> dict[str, Any]:
     operation = registry.load(entry)
     schema = _describe_input(operation)
+    result, traits = _refer(registry.result_of(operation).__name__), operation.traits
+    has_preview = traits.destructive or traits.asks
+    described = _answer(
+        entry.name, traits.title, {"anyOf": [result, _refer("Preview")]} if has_preview else result
+    )
+    # Not of every operation, though all can answer with events: typed clients would get a text or a result.
+    streams = [EVENTS] if registry.is_long(entry.name) else []
+    files = [*DOWNLOADS.get(entry.name, ()), *(LINES if has_lines(entry.name) else ())]
+    described["responses"]["200"]["content"] |= {media: {"schema": _TEXTS} for media in [*streams, *files]}
+    uploads = UPLOADED if entry.name in UPLOADS else ()
+    switches = ("text", "person", "preview") if has_preview else ("text", "person")
     return {
-        **_answer(entry.name, operation.traits.title, _refer(registry.result_of(operation).__name__)),
+        **described,
         "tags": [reference.part_of(entry)],
         "description": registry.help_text(operation),
-        "x-scope": most_needed(operation.traits).name.lower(),
+        "x-scope": usual_scope(operation).name.lower(),
         "x-command": entry.command,
-        "x-positional": list(operation.traits.positional),
-        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in ("text", "person")],
+        "x-positional": list(traits.positional),
+        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in switches],
         "requestBody": {
             "required": bool(schema.get("required")),
-            "content": {"application/json": {"schema": schema}},
+            # The arguments beside a file are in the query.
+            "content": {"application/json": {"schema": schema}}
+            | {media: {"schema": _TEXTS} for media in uploads},
         },
     }
 
@@ -189,6 +210,7 @@ def _describe_errors(low: int, high: int) -> dict[str, Any]:
     return {"description": "\n".join(["By status, the codes of the error:", *lines]), "content": content}
 
 
+_TEXTS: Final = {"type": "string"}
 _TEXT: Final = {"type": "string", "description": "The answer in readable form, unless text=false"}
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from mnemos.cancellation import Cancellation
-from mnemos.errors import Busy, InvalidInput, TimedOut
+from mnemos.errors import InvalidInput, MnemosError, TimedOut, Unavailable
 from mnemos.faces.http import limits
 from mnemos.faces.http.replies import Preview, encode
 from mnemos.faces.http.scopes import check_allowed
 from mnemos.faces.http.workers import Spaces, Workers
+from mnemos.memory import Memory
 from mnemos.memory.access_tokens import Grant
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, Result, builtins
 from mnemos.progress import Progress
+from mnemos.settings import act_as
+from mnemos.storage.stores.audit import collect_entries
 
 _Outcome = TypeVar("_Outcome")
 
@@ -38,8 +41,16 @@ class Call:
     preview: bool = False
     carries_file: bool = False
     """See ``check_allowed``."""
+    file: str = ""
+    """The file that was uploaded; its path stays out of answers."""
+    log: bool = False
+    """Adds ``log_entries`` to the answer: the log entries of this call that can be undone."""
     kept: ExitStack = field(default_factory=ExitStack)
     """Closed when the operation has ended."""
+
+    @property
+    def owner(self) -> str:
+        return self.grant.token_id
 
     def read_allowed(self) -> Operation:
         operation = self.read()
@@ -51,31 +62,44 @@ class OperationCalls:
     def __init__(self, spaces: Spaces, workers: Workers) -> None:
         self.spaces = spaces
         self._workers = workers
-        self.in_flight = 0
+        self._pending: dict[asyncio.Future[Any], Cancellation] = {}
+        self._is_stopping = False
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._pending)
+
+    def interrupt(self) -> None:
+        """Stop what can be stopped, and answer all that wait: the server is about to end."""
+        self._is_stopping = True
+        for outcome, cancellation in list(self._pending.items()):
+            cancellation.request()
+            _fail(outcome, stopping())
 
     def start(
-        self, name: str, work: Callable[[Cancellation], _Outcome]
+        self, name: str, owner: str, work: Callable[[Cancellation], _Outcome]
     ) -> tuple[asyncio.Future[_Outcome], Cancellation]:
-        """Run the work of an operation in its pool. It is brought to its end, whoever waits for it."""
-        if self.in_flight >= limits.IN_FLIGHT:
-            raise Busy("The server has too many requests under way. Try again.")
-        self.in_flight += 1
+        """Run the work of an operation in its pool. It is brought to its end, whoever waits for it.
+
+        ``owner``: the token of the caller, or "" for what several callers get. Raises Busy if it is too much.
+        """
+        if self._is_stopping:
+            raise stopping()
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[_Outcome] = loop.create_future()
-        future, cancellation = self._workers.start(name, work)
 
-        def pass_on(_: Future[_Outcome]) -> None:
+        def pass_on(result: _Outcome | None, error: Exception | None) -> None:
             # The loop is closed before the threads are, when the server stops.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._finish, future, outcome)
+                loop.call_soon_threadsafe(self._finish, outcome, result, error)
 
-        # Not asyncio.wrap_future: if nobody waits any more, it would take the work out of the queue.
-        future.add_done_callback(pass_on)
+        cancellation = self._workers.start(name, owner, work, pass_on)
+        self._pending[outcome] = cancellation
         return outcome, cancellation
 
-    async def run(self, name: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
+    async def run(self, name: str, owner: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
         """Wait for the work of an operation, for a short one within its time."""
-        outcome, cancellation = self.start(name, work)
+        outcome, cancellation = self.start(name, owner, work)
         if registry.is_long(name):
             return await outcome
         timer = asyncio.get_running_loop().call_later(
@@ -86,38 +110,62 @@ class OperationCalls:
         finally:
             timer.cancel()
 
+    @contextmanager
+    def use(self, grant: Grant) -> Iterator[Memory]:
+        """Return the memory that a token is for; what is done with it is done in its name."""
+        with act_as(grant.actor), self.spaces.use(grant.space, by_person=grant.is_person) as memory:
+            yield memory
+
     def perform(self, call: Call, cancellation: Cancellation, progress: Progress | None = None) -> bytes:
         """Return the answer to a call in JSON."""
-        with call.kept, self.spaces.use(call.grant.space, by_person=call.grant.is_person) as memory:
+        if not call.file:
+            return self._perform(call, cancellation, progress)
+        name = Path(call.file).name
+        try:
+            answer = self._perform(call, cancellation, progress)
+        except MnemosError as exc:
+            exc.args = (str(exc).replace(call.file, name),)
+            raise
+        return answer.replace(encode(call.file)[1:-1], name.encode())
+
+    def _perform(self, call: Call, cancellation: Cancellation, progress: Progress | None) -> bytes:
+        with call.kept, self.use(call.grant) as memory:
             operation = call.read_allowed()
             if call.preview:
                 return encode(Preview(operation.at_stake(memory), operation.questions(memory)))
             if operation.writes():
                 memory.settings.check_enabled()
-            result = registry.run_for_host(memory, call.name, operation, progress or cancellation.check)
-            return _encode_result(result, text=call.text)
+            with collect_entries() as recorded:
+                result = registry.run_for_host(memory, call.name, operation, progress or cancellation.check)
+            body = _encode_result(result, text=call.text)
+            undoable = memory.changes.select_undoable(recorded) if call.log else None
+            return body if undoable is None else _add_field(body, "log_entries", undoable)
 
-    def _finish(self, future: Future[_Outcome], outcome: asyncio.Future[_Outcome]) -> None:
-        self.in_flight -= 1
-        if outcome.done():
-            return
-        if (error := future.exception()) is None:
-            outcome.set_result(future.result())
-        else:
-            outcome.set_exception(error)
-            # Retrieved, because asyncio logs exceptions that nobody retrieves.
-            outcome.exception()
+    def _finish(
+        self, outcome: asyncio.Future[_Outcome], result: _Outcome | None, error: Exception | None
+    ) -> None:
+        del self._pending[outcome]
+        if error is not None:
+            _fail(outcome, error)
+        elif not outcome.done():
+            outcome.set_result(cast(_Outcome, result))
+
+
+def _fail(outcome: asyncio.Future[Any], error: Exception) -> None:
+    if not outcome.done():
+        outcome.set_exception(error)
+        # Retrieved, because asyncio logs exceptions that nobody retrieves.
+        outcome.exception()
 
 
 def _give_up(name: str, outcome: asyncio.Future[Any], cancellation: Cancellation) -> None:
     cancellation.request()
-    if not outcome.done():
-        outcome.set_exception(
-            TimedOut(
-                f"{name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is "
-                "possible. A change may have been made."
-            )
-        )
+    said = f"{name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is possible."
+    _fail(outcome, TimedOut(f"{said} A change may have been made."))
+
+
+def stopping() -> Unavailable:
+    return Unavailable("The server is being stopped. A change may have been made.")
 
 
 def _encode_result(result: Result, *, text: bool) -> bytes:
@@ -127,8 +175,12 @@ def _encode_result(result: Result, *, text: bool) -> bytes:
     if "text" in result.__struct_fields__:
         return encode(builtins(result))
     # Added to the end: a dict in between would take longer than most operations.
-    body = encode(result)
-    return body[:-1] + (b"," if len(body) > 2 else b"") + b'"text":' + encode(result.as_text()) + b"}"
+    return _add_field(encode(result), "text", result.as_text())
+
+
+def _add_field(body: bytes, name: str, value: Any) -> bytes:
+    """Add a field to a JSON object."""
+    return body[:-1] + (b"," if len(body) > 2 else b"") + f'"{name}":'.encode() + encode(value) + b"}"
 
 
 def read_json(name: str, body: bytes, *, by_person: bool) -> Operation:

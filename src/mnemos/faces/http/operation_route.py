@@ -65,9 +65,8 @@ class OperationRoute:
             return await send_file(self._calls, call, form)
         switches = request.switches
         read = partial(read_json, name, body, by_person=switches["person"])
-        return await self._run(
-            Call(name, request.grant, read, switches["text"], switches["preview"]), request, form
-        )
+        call = Call(name, request.grant, read, switches["text"], switches["preview"], log=switches["log"])
+        return await self._run(call, request, form)
 
     async def _import(self, request: Request, name: str, arguments: dict[str, str]) -> Reply:
         read = partial(fill_file, name, arguments)
@@ -82,7 +81,9 @@ class OperationRoute:
 
     async def _run(self, call: Call, request: Request, form: str) -> Reply:
         if form != EVENTS:
-            return Reply(200, await self._calls.run(call.name, partial(self._calls.perform, call)))
+            return Reply(
+                200, await self._calls.run(call.name, call.owner, partial(self._calls.perform, call))
+            )
 
         def describe_error(exc: Exception) -> bytes:
             body = refuse(exc, request.entry, self._log).body

@@ -6,6 +6,7 @@ token like any client.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -61,7 +62,10 @@ class Page:
 
     async def send_file(self, request: Request) -> Reply:
         content, media = self._files[request.path]
-        return Reply(200, content, _SECURITY, media)
+        if b"gzip" not in b",".join(request.values(b"accept-encoding")):
+            return Reply(200, content, _SECURITY, media)
+        # Files are public: their length tells nobody anything.
+        return Reply(200, _compress(content), {**_SECURITY, "content-encoding": "gzip"}, media)
 
     def trade(self, body: bytes) -> Reply:
         """Trade the code of a link for a token."""
@@ -95,6 +99,11 @@ def _describe(grant: Grant, token: str | None = None) -> Reply:
         "version": __version__,
     }
     return Reply(200, encode(about if token is None else about | {"token": token}))
+
+
+@cache
+def _compress(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 @cache

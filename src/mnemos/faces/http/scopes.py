@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from mnemos.errors import NotAllowed
 from mnemos.memory.access_tokens import Grant, Scope
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, Traits
+from mnemos.operations.base import Operation
 
 GRANT: Final = "mnemos.grant"
 """The key of an ASGI scope under which MCP finds what a client may do."""
@@ -22,9 +21,11 @@ def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file
     """
     needed = needed_scope(operation, carries_file=carries_file)
     if grant.scope < needed:
+        may_read = grant.scope is Scope.READ and "read_only" in operation.__struct_fields__
+        advice = " To only read, pass read_only: true." if may_read else ""
         raise NotAllowed(
             f"{name} needs a token with the scope {needed.name.lower()}. "
-            f"This one has {grant.scope.name.lower()}."
+            f"This one has {grant.scope.name.lower()}.{advice}"
         )
     if name not in _names(grant.operations):
         raise NotAllowed(f"This token is for {grant.operations} only, not for {name}.")
@@ -32,17 +33,21 @@ def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file
 
 def needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
     """Return the scope that an operation with this input needs."""
-    most = most_needed(replace(operation.traits, local=False) if carries_file else operation.traits)
-    return most if most is Scope.LOCAL or operation.writes() else Scope.READ
+    if operation.traits.local and not carries_file:
+        return Scope.LOCAL
+    if not operation.writes():
+        return Scope.READ
+    return Scope.ADMIN if operation.destroys() else Scope.WRITE
 
 
-def most_needed(traits: Traits) -> Scope:
-    """Return the scope that an operation needs if its input changes something."""
+def usual_scope(kind: type[Operation]) -> Scope:
+    """Return the scope that an operation needs with most inputs that change something."""
+    traits = kind.traits
     if traits.local:
         return Scope.LOCAL
     if traits.read_only:
         return Scope.READ
-    return Scope.ADMIN if traits.destructive else Scope.WRITE
+    return Scope.ADMIN if traits.destructive or traits.reverts else Scope.WRITE
 
 
 @cache
@@ -54,9 +59,9 @@ def _names(operations: str) -> frozenset[str]:
 def _least_needed(name: str) -> Scope:
     """Return the least scope with which some input of an operation is allowed."""
     kind = registry.find(name)
-    most = most_needed(kind.traits)
-    may_read = most is not Scope.LOCAL and kind.writes is not Operation.writes
-    return Scope.READ if may_read else most
+    usual = usual_scope(kind)
+    may_read = usual is not Scope.LOCAL and kind.writes is not Operation.writes
+    return Scope.READ if may_read else usual
 
 
 def list_allowed(grant: Grant) -> list[str]:

@@ -53,7 +53,9 @@ async def stream_call(
         loop.call_soon_threadsafe(events.put_nowait, event)
 
     waited, _ = calls.start(
-        call.name, lambda cancellation: calls.perform(call, cancellation, _Reporter(send, cancellation))
+        call.name,
+        call.owner,
+        lambda cancellation: calls.perform(call, cancellation, _Reporter(send, cancellation)),
     )
     waited.add_done_callback(lambda _: events.put_nowait(b""))
     has_begun = False

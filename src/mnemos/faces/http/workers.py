@@ -4,58 +4,164 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
 from mnemos.cancellation import Cancellation
+from mnemos.errors import Busy
 from mnemos.faces.http import limits
 from mnemos.memory import Memory
 from mnemos.operations import registry
 
 _Outcome = TypeVar("_Outcome")
 
+_LOOK, _END = "look", "end"
 _SEARCHES = frozenset(
     {"recall", "session_search", "sessions_search", "memory_search", "entries_query", "sqlite_query"}
 )
+
+
+@dataclass(slots=True, eq=False)
+class Task(Generic[_Outcome]):
+    """Work that waits for a thread."""
+
+    work: Callable[[Cancellation], _Outcome]
+    done: Callable[[_Outcome | None, Exception | None], object]
+    """Called in the thread, with the outcome or with the error."""
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+    def run(self) -> None:
+        try:
+            with self.cancellation.applies():
+                self.cancellation.check()
+                outcome = self.work(self.cancellation)
+        except Exception as exc:  # noqa: BLE001 - the outermost loop of a thread
+            self.done(None, exc)
+        else:
+            self.done(outcome, None)
+
+
+class Pool:
+    """Threads that take the tasks of each owner in turn. One owner never has all of them.
+
+    Not a ThreadPoolExecutor, which takes tasks in the order in which they come: whoever sends many slow ones
+    would make all others wait.
+    """
+
+    def __init__(self, name: str, share: int) -> None:
+        """``share``: the threads that one owner may have at once. There is one more."""
+        self._name = name
+        self._share = share
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._wake: SimpleQueue[str] = SimpleQueue()
+        # By owner, whose turn is next first.
+        self._waiting: dict[str, deque[Task[Any]]] = {}
+        self._held: dict[str, int] = {}
+        self._running: dict[str, list[Task[Any]]] = {}
+
+    def submit(self, owner: str, task: Task[Any]) -> None:
+        """Run a task; raise Busy if too many are waiting or running."""
+        with self._lock:
+            held = self._held.get(owner, 0)
+            if held >= limits.IN_FLIGHT:
+                raise Busy("This token has too many requests under way. Try again.")
+            if sum(self._held.values()) >= limits.POOL:
+                raise Busy("The server has too many requests under way. Try again.")
+            self._held[owner] = held + 1
+            self._waiting.setdefault(owner, deque()).append(task)
+            if len(self._threads) <= self._share and sum(self._held.values()) > len(self._threads):
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._wake.put(_LOOK)
+
+    def cancel(self) -> None:
+        """Stop what can be stopped."""
+        with self._lock:
+            for tasks in (*self._waiting.values(), *self._running.values()):
+                for task in tasks:
+                    task.cancellation.request()
+
+    def close(self, deadline: float | None) -> bool:
+        """Wait until everything has ended; return whether it did before the deadline."""
+        for _ in self._threads:
+            self._wake.put(_END)
+        for thread in self._threads:
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        while self._wake.get() is _LOOK:
+            # A thread that finds nothing it may take can sleep: those of that owner go on when they are free.
+            while taken := self._take():
+                owner, task = taken
+                try:
+                    task.run()
+                finally:
+                    self._release(owner, task)
+                    # Not kept until the next one: it may hold a large body.
+                    del taken, task
+
+    def _take(self) -> tuple[str, Task[Any]] | None:
+        with self._lock:
+            for owner, tasks in self._waiting.items():
+                running = self._running.setdefault(owner, [])
+                if len(running) < self._share:
+                    task = tasks.popleft()
+                    running.append(task)
+                    # To the end of the line.
+                    del self._waiting[owner]
+                    if tasks:
+                        self._waiting[owner] = tasks
+                    return owner, task
+        return None
+
+    def _release(self, owner: str, task: Task[Any]) -> None:
+        with self._lock:
+            self._running[owner].remove(task)
+            self._held[owner] -= 1
+            if not self._held[owner]:
+                del self._held[owner], self._running[owner]
 
 
 class Workers:
     """Three pools, so that an import or a search does not delay what is quick."""
 
     def __init__(self) -> None:
-        self._quick = ThreadPoolExecutor(8, "mnemos-quick")
-        self._searches = ThreadPoolExecutor(max(2, os.cpu_count() or 2), "mnemos-search")
-        self._long = ThreadPoolExecutor(2, "mnemos-long")
-        self._running: set[Cancellation] = set()
+        self._quick = Pool("mnemos-quick", 7)
+        self._searches = Pool("mnemos-search", max(2, os.cpu_count() or 2))
+        self._long = Pool("mnemos-long", 2)
+        self._pools = (self._quick, self._searches, self._long)
 
     def start(
-        self, name: str, work: Callable[[Cancellation], _Outcome]
-    ) -> tuple[Future[_Outcome], Cancellation]:
-        """Run the work of an operation in its pool."""
-        cancellation = Cancellation()
+        self,
+        name: str,
+        owner: str,
+        work: Callable[[Cancellation], _Outcome],
+        done: Callable[[_Outcome | None, Exception | None], object],
+    ) -> Cancellation:
+        """Run the work of an operation in its pool; raise Busy if its owner or all have too much there."""
+        task = Task(work, done)
         pool = self._long if registry.is_long(name) else self._searches if name in _SEARCHES else self._quick
-        self._running.add(cancellation)
-        future = pool.submit(partial(_run, work, cancellation))
-        future.add_done_callback(lambda _: self._running.discard(cancellation))
-        return future, cancellation
+        pool.submit(owner, task)
+        return task.cancellation
 
-    def close(self) -> None:
-        """Stop what can be stopped, and wait for the rest: a write that has begun is finished."""
-        for cancellation in list(self._running):
-            cancellation.request()
-        for pool in (self._quick, self._searches, self._long):
-            pool.shutdown(wait=True)
+    def close(self, deadline: float | None = None) -> bool:
+        """Stop what can be stopped, and wait for the rest: a write that has begun is finished.
 
-
-def _run(work: Callable[[Cancellation], _Outcome], cancellation: Cancellation) -> _Outcome:
-    with cancellation.applies():
-        cancellation.check()
-        return work(cancellation)
+        Returns whether all ended before the deadline of the monotonic clock.
+        """
+        for pool in self._pools:
+            pool.cancel()
+        ended = [pool.close(deadline) for pool in self._pools]
+        return all(ended)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from mnemos.memory.access_tokens import Grant
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.index import BY_NAME, Entry
+from mnemos.settings import act_as
 from mnemos.text.stored_text import join_items
 
 log = logging.getLogger("mnemos.mcp")
@@ -128,7 +129,7 @@ class Calls:
                 return registry.call(self._memory, name, arguments, cancellation.check)
             operation = registry.read(name, arguments)
             check_allowed(self._grant, name, operation)
-            with self._spaces.use(self._grant.space) as memory:
+            with act_as(self._grant.actor), self._spaces.use(self._grant.space) as memory:
                 return registry.perform(memory, name, operation, cancellation.check)
 
     def _open(self) -> None:

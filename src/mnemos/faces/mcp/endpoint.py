@@ -22,7 +22,7 @@ def make(memory: Memory, spaces: Spaces, tools: str) -> tuple[Calls, ASGIApp]:
     chosen = registry.choose_entries(tools)
     offered = [entry for entry in chosen if not registry.load(entry).traits.local]
     if not offered:
-        raise Refused(f"All of {tools} touches files, which is not offered over HTTP. Use a pipe.")
+        raise Refused(f"The tools {tools} use files of this machine and are not available over HTTP.")
     calls = Calls(memory, offered, spaces)
     app = server_of(calls).streamable_http_app(
         streamable_http_path=PATH,

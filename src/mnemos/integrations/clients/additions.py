@@ -62,8 +62,10 @@ def has_addition(settings: Any, addition: Addition) -> bool:
     return keys is not None and (addition.is_item or starts_same(value_at(settings, keys), addition.value))
 
 
-def starts_same(entry: Any, other: Mapping[str, Any]) -> bool:
-    """True if two server entries start the same program with the same arguments."""
+def starts_same(entry: Any, other: Any) -> bool:
+    """True if two server entries start the same program with the same arguments, or two scripts are equal."""
+    if isinstance(other, str):
+        return bool(entry == other)
     return isinstance(entry, Mapping) and all(
         (entry.get(name) or []) == (other.get(name) or []) for name in ("command", "args")
     )
@@ -119,6 +121,9 @@ def settings_without(settings: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
 
 def _commands(group: Any) -> list[Any]:
     """Return the command of each hook in a group; None for a hook without one."""
+    if isinstance(group, Mapping) and isinstance(group.get("command"), str):
+        # Cursor has no groups.
+        return [group["command"]]
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     return (
         [hook.get("command") if isinstance(hook, Mapping) else None for hook in hooks or ()]

@@ -1,4 +1,4 @@
-"""The clients that can be connected, and what Claude Code takes besides a server."""
+"""The clients that can be connected: their servers, and the hooks or plug-in that record them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any, Final
 
 from mnemos import __version__
 from mnemos.integrations.clients.additions import Addition
-from mnemos.integrations.clients.formats import Format, Json, Toml
-from mnemos.integrations.clients.machine import NAME, Launch, Machine
+from mnemos.integrations.clients.formats import Format, Json, Script, Toml
+from mnemos.integrations.clients.machine import CLAUDE_CODE, NAME, Launch, Machine
 
-CLAUDE_CODE: Final = "claude-code"
+CURSOR: Final = "cursor"
+_JSON: Final = Json()
 _CLAUDE_FOLDER: Final = "CLAUDE_CONFIG_DIR"
 _CLAUDE_SERVERS: Final = ".claude.json"
 
-# Events of Claude Code, the hook run at each, and its time limit in seconds.
+# Events of programs, the hook run at each, and its time limit in seconds.
 _EVENTS: Final = (
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "user-prompt", 10),
@@ -25,6 +26,74 @@ _EVENTS: Final = (
     ("Stop", "stop", 30),
     ("SessionEnd", "session-end", 30),
 )
+_GEMINI_EVENTS: Final = (
+    ("SessionStart", "session-start", 10),
+    ("BeforeAgent", "user-prompt", 10),
+    ("PreCompress", "pre-compact", 30),
+    ("AfterAgent", "stop", 30),
+    ("SessionEnd", "session-end", 30),
+)
+_CURSOR_EVENTS: Final = (
+    ("sessionStart", "session-start", 10),
+    ("stop", "stop", 30),
+    ("sessionEnd", "session-end", 30),
+)
+
+# OpenCode loads it as a module. It must not disturb the program, whatever happens.
+_OPENCODE: Final = """// Records and recalls for OpenCode.
+// Written by `mnemos connect opencode`; --undo removes it.
+import { spawn } from "node:child_process";
+
+const commands = COMMANDS;
+
+function run(event, about, most) {
+  return new Promise((done) => {
+    let text = "";
+    const finish = () => {
+      try {
+        done(JSON.parse(text).hookSpecificOutput.additionalContext);
+      } catch {
+        done("");
+      }
+    };
+    try {
+      const [program, ...words] = commands[event];
+      const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"] });
+      setTimeout(finish, most).unref();
+      child.on("error", finish);
+      child.on("close", finish);
+      child.stdout.on("data", (part) => (text += part));
+      child.stdin.on("error", finish);
+      child.stdin.end(JSON.stringify(about));
+    } catch {
+      done("");
+    }
+  });
+}
+
+export const Mnemos = async ({ directory }) => {
+  const begun = new Set();
+  return {
+    "chat.message": async (input, output) => {
+      const said = output.parts.filter((part) => part.type === "text" && !part.synthetic);
+      const prompt = said.map((part) => part.text).join("\\n");
+      const about = { session_id: input.sessionID, cwd: directory, prompt };
+      const texts = begun.has(input.sessionID) ? [] : [await run("session-start", about, 10000)];
+      begun.add(input.sessionID);
+      texts.push(await run("user-prompt", about, 10000));
+      const text = texts.filter(Boolean).join("\\n\\n");
+      if (text && said.length) {
+        output.parts.push({ ...said[0], id: `${said[0].id}m`, text, synthetic: true });
+      }
+    },
+    event: async ({ event }) => {
+      if (event.type === "session.idle") {
+        await run("stop", { session_id: event.properties.sessionID, cwd: directory }, 30000);
+      }
+    },
+  };
+};
+"""
 
 _README: Final = """# Mnemos for Claude Code
 
@@ -50,6 +119,24 @@ class ClientCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorder:
+    """Hooks in the settings of a client, or a plug-in, by which it records and recalls by itself."""
+
+    file: str
+    """Beside the list of servers; empty if it is the same file."""
+    additions: Callable[[Launch], tuple[Addition, ...]]
+    format: Format = _JSON
+    empty: str = ""
+    """The text that a new file begins with."""
+    name: str = "hooks"
+    condition: str = ""
+    """A step that a person has to take first."""
+    caveat: str = ""
+    is_anywhere: bool = True
+    """False if the client reads it in its own folder only."""
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     """A program that uses MCP servers."""
 
@@ -72,6 +159,7 @@ class Client:
     is_local: bool = False
     """Entries have the type local, and the command as one list."""
     command: ClientCommand | None = None
+    recorder: Recorder | None = None
 
     def is_installed(self, machine: Machine) -> bool:
         has_folder = any(folder.exists() for folder in self.folders(machine))
@@ -90,6 +178,29 @@ class Client:
             return Addition(path=(self.table, NAME), value=value)
         kind = {"type": "stdio"} if self.names_type else {}
         return Addition(path=(self.table, NAME), value=kind | launch.server_entry())
+
+
+def _hooks(
+    agent: str, events: tuple[tuple[str, str, int], ...], unit: int = 1, *, is_flat: bool = False
+) -> Callable[[Launch], tuple[Addition, ...]]:
+    """Return what makes the hooks of a program. ``unit``: of time limits, in parts of a second."""
+
+    def make(launch: Launch) -> tuple[Addition, ...]:
+        additions = []
+        for event, name, seconds in events:
+            hook = {"command": launch.hook_command(name, agent), "timeout": seconds * unit}
+            value = hook if is_flat else {"hooks": [{"type": "command", **hook}]}
+            additions.append(Addition(path=("hooks", event), value=value, is_item=True))
+        return tuple(additions)
+
+    return make
+
+
+def _opencode_plugin(launch: Launch) -> tuple[Addition, ...]:
+    commands = {
+        name: launch.hook_words(name, "opencode") for name in ("session-start", "user-prompt", "stop")
+    }
+    return (Addition(path=(NAME,), value=_OPENCODE.replace("COMMANDS", json.dumps(commands, indent=2))),)
 
 
 def _claude_folder(machine: Machine) -> Path:
@@ -117,39 +228,47 @@ CLIENTS: Final = {
             name="Claude Code",
             file=_claude_servers,
             table="mcpServers",
-            format=Json(),
+            format=_JSON,
             programs=("claude",),
             folders=lambda machine: (_claude_folder(machine), _claude_servers(machine)),
             names_type=True,
             command=ClientCommand("claude", add=("mcp", "add", "--scope", "user", NAME, "--")),
             afterwards="Start a new session of Claude Code; /mcp shows the server, /hooks the hooks.",
+            recorder=Recorder("settings.json", _hooks(CLAUDE_CODE, _EVENTS)),
         ),
         Client(
             key="claude-desktop",
             name="Claude Desktop",
             file=lambda machine: machine.app_folder("Claude") / "claude_desktop_config.json",
             table="mcpServers",
-            format=Json(),
+            format=_JSON,
             programs=("claude-desktop",),
             folders=lambda machine: (machine.app_folder("Claude"),),
             afterwards="Quit Claude Desktop and start it again; Settings, Developer shows the server.",
         ),
         Client(
-            key="cursor",
+            key=CURSOR,
             name="Cursor",
             file=lambda machine: machine.home / ".cursor" / "mcp.json",
             table="mcpServers",
-            format=Json(),
+            format=_JSON,
             programs=("cursor",),
             folders=lambda machine: (machine.home / ".cursor", machine.app_folder("Cursor")),
             afterwards="Cursor picks it up automatically; its settings show the server under MCP.",
+            recorder=Recorder(
+                "hooks.json",
+                _hooks(CURSOR, _CURSOR_EVENTS, is_flat=True),
+                empty='{\n  "version": 1\n}\n',
+                caveat="They follow its documentation and were not tried in Cursor itself; `mnemos watch` "
+                "records in any case.",
+            ),
         ),
         Client(
             key="vscode",
             name="VS Code",
             file=lambda machine: machine.app_folder("Code") / "User" / "mcp.json",
             table="servers",
-            format=Json(),
+            format=_JSON,
             programs=("code",),
             folders=lambda machine: (machine.app_folder("Code"),),
             names_type=True,
@@ -164,38 +283,48 @@ CLIENTS: Final = {
             programs=("codex",),
             folders=lambda machine: (machine.folder("CODEX_HOME", ".codex"),),
             command=ClientCommand("codex", add=("mcp", "add", NAME, "--")),
-            afterwards="Start a new session of Codex; /mcp shows the server.",
+            afterwards="Start a new session of Codex; /mcp shows the server, /hooks the hooks.",
+            recorder=Recorder(
+                "hooks.json",
+                _hooks("codex", _EVENTS),
+                condition="once you trust them: Codex asks when it starts",
+            ),
         ),
         Client(
             key="gemini",
             name="Gemini CLI",
             file=lambda machine: machine.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json",
             table="mcpServers",
-            format=Json(),
+            format=_JSON,
             programs=("gemini",),
             folders=lambda machine: (machine.folder("GEMINI_CLI_HOME", "") / ".gemini",),
-            afterwards="Start a new session of Gemini CLI; /mcp shows the server.",
+            afterwards="Start a new session of Gemini CLI; /mcp shows the server, /hooks the hooks.",
+            recorder=Recorder("", _hooks("gemini", _GEMINI_EVENTS, 1_000)),
         ),
         Client(
             key="qwen",
             name="Qwen Code",
             file=lambda machine: machine.folder("QWEN_HOME", ".qwen") / "settings.json",
             table="mcpServers",
-            format=Json(),
+            format=_JSON,
             programs=("qwen",),
             folders=lambda machine: (machine.folder("QWEN_HOME", ".qwen"),),
-            afterwards="Start a new session of Qwen Code; /mcp shows the server.",
+            afterwards="Start a new session of Qwen Code; /mcp shows the server, /hooks the hooks.",
+            recorder=Recorder("", _hooks("qwen", _EVENTS, 1_000)),
         ),
         Client(
             key="opencode",
             name="OpenCode",
             file=_opencode_settings,
             table="mcp",
-            format=Json(),
+            format=_JSON,
             programs=("opencode",),
             folders=lambda machine: (_opencode_settings(machine).parent,),
             is_local=True,
             afterwards="Start OpenCode again; `opencode mcp list` shows the server.",
+            recorder=Recorder(
+                f"plugin/{NAME}.js", _opencode_plugin, Script(), name="plug-in", is_anywhere=False
+            ),
         ),
     )
 }
@@ -208,13 +337,6 @@ def claude_files(machine: Machine, folder: Path | None) -> tuple[Path, Path]:
     """Return the files of servers and of hooks, in the usual place or in a folder that was named."""
     servers = folder / _CLAUDE_SERVERS if folder else _claude_servers(machine)
     return servers, (folder or _claude_folder(machine)) / "settings.json"
-
-
-def claude_hooks(launch: Launch) -> tuple[Addition, ...]:
-    return tuple(
-        Addition(path=("hooks", event), value=group, is_item=True)
-        for event, group in _hook_groups(launch).items()
-    )
 
 
 def claude_plugin(launch: Launch, home: Path, space: str, *, with_hooks: bool) -> dict[str, str]:
@@ -230,16 +352,9 @@ def claude_plugin(launch: Launch, home: Path, space: str, *, with_hooks: bool) -
         "README.md": _README.format(home=home, space=space),
     }
     if with_hooks:
-        groups = {event: [group] for event, group in _hook_groups(launch).items()}
+        groups = {one.path[-1]: [one.value] for one in _hooks(CLAUDE_CODE, _EVENTS)(launch)}
         texts["hooks/hooks.json"] = _render_json({"hooks": groups})
     return texts
-
-
-def _hook_groups(launch: Launch) -> dict[str, dict[str, Any]]:
-    return {
-        event: {"hooks": [{"type": "command", "command": launch.hook_command(name), "timeout": seconds}]}
-        for event, name, seconds in _EVENTS
-    }
 
 
 def _render_json(value: Any) -> str:

@@ -25,15 +25,13 @@ from mnemos.integrations.clients.additions import (
     value_at,
 )
 from mnemos.integrations.clients.catalogue import (
-    CLAUDE_CODE,
     Client,
     ClientCommand,
     claude_files,
-    claude_hooks,
     claude_plugin,
 )
 from mnemos.integrations.clients.formats import Format, Json
-from mnemos.integrations.clients.machine import Launch, Machine
+from mnemos.integrations.clients.machine import CLAUDE_CODE, Launch, Machine
 from mnemos.integrations.clients.settings_files import Record, Records
 
 _PLUGIN: Final = "claude-code-plugin"
@@ -63,6 +61,8 @@ class _Target:
     format: Format
     additions: tuple[Addition, ...]
     client: str
+    empty: str = ""
+    """The text that a new file begins with."""
 
     def text(self, data: bytes | None) -> str:
         return settings_files.decode(data, self.path)
@@ -138,6 +138,9 @@ def plan(request: Request, machine: Machine) -> Plan:
     targets = _targets(request, machine)
     planned = [(target, _plan_change(target, records, undo=request.undo)) for target in targets]
     changes = tuple(change for _, change in planned if change is not None)
+    if request.undo:
+        # A folder that was made for the first file goes with it.
+        changes = changes[::-1]
     for change in changes:
         settings_files.check_writable(change.path)
     command = request.client.command
@@ -189,12 +192,23 @@ def is_connected(request: Request, machine: Machine) -> bool:
     """True if the client's list of servers names Mnemos, on whichever memory."""
     if request.plugin is not None:
         return (request.plugin / ".mcp.json").is_file()
-    return _has_all(_targets(request, machine)[0])
+    return _has_all(_targets(replace(request, hooks=False, undo=False), machine)[0])
 
 
 def has_hooks(request: Request, machine: Machine) -> bool:
-    """True if the client runs our hooks."""
-    return all(_has_all(target) for target in _targets(request, machine)[1:])
+    """True if the client runs our hooks or our plug-in for this memory, or will once a person trusts them."""
+    recorder = request.client.recorder
+    if recorder is None:
+        return False
+    target = _targets(request, machine)[-1]
+    settings = target.parse(settings_files.read(target.path))
+    return all(has_addition(settings, one) for one in recorder.additions(request.launch))
+
+
+def will_record(request: Request) -> bool:
+    """True if a request gives the client hooks or a plug-in."""
+    recorder = request.client.recorder
+    return recorder is not None and request.hooks and (request.config is None or recorder.is_anywhere)
 
 
 def find_backups(request: Request, changes: tuple[Change, ...]) -> list[str]:
@@ -208,15 +222,20 @@ def _records(request: Request) -> Records:
 
 
 def _targets(request: Request, machine: Machine) -> list[_Target]:
-    client, launch = request.client, request.launch
-    server = client.server(launch)
-    if client.key != CLAUDE_CODE:
-        return [_Target(request.config or client.file(machine), client.format, (server,), client.key)]
-    servers, settings = claude_files(machine, request.config)
-    hooks = claude_hooks(launch) if request.hooks or request.undo else ()
+    client, recorder = request.client, request.client.recorder
+    server = (client.server(request.launch),)
+    servers = request.config or client.file(machine)
+    beside = servers.parent / recorder.file if recorder and recorder.file else servers
+    if client.key == CLAUDE_CODE:
+        servers, beside = claude_files(machine, request.config)
+    if recorder is None or not (recorder.is_anywhere or request.config is None):
+        return [_Target(servers, client.format, server, client.key)]
+    hooks = recorder.additions(request.launch) if request.hooks or request.undo else ()
+    if beside == servers:
+        return [_Target(servers, client.format, (*server, *hooks), client.key)]
     return [
-        _Target(servers, client.format, (server,), client.key),
-        _Target(settings, Json(), hooks, client.key),
+        _Target(servers, client.format, server, client.key),
+        _Target(beside, recorder.format, hooks, client.key, recorder.empty),
     ]
 
 
@@ -232,7 +251,12 @@ def _has_all(target: _Target) -> bool:
 
 def _describe_additions(additions: tuple[Addition, ...]) -> str:
     hooks = sum(one.is_item for one in additions)
-    servers = [f"the MCP server {one.path[-1]}" for one in additions if not one.is_item]
+    # A plug-in is a whole file.
+    servers = [
+        "the plug-in" if len(one.path) == 1 else f"the MCP server {one.path[-1]}"
+        for one in additions
+        if not one.is_item
+    ]
     return " and ".join([*servers, *([f"{hooks} hooks"] if hooks else [])])
 
 
@@ -249,7 +273,7 @@ def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | N
     if not is_stale and all(has_addition(settings, one) for one in target.additions):
         return None
     base = _without_ours(target, current, record, records)
-    text = target.text(base)
+    text = target.text(base) or target.empty
     added: list[Addition] = []
     for addition in target.additions:
         if has_addition(target.parse(text), addition):
@@ -332,6 +356,11 @@ def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
         return
     present = value_at(settings, addition.path)
     name = ".".join(addition.path)
+    if len(addition.path) == 1:
+        raise Refused(
+            f"{target.path} was not written by `mnemos connect` for this memory, or was changed since. "
+            "Move it away. Nothing was changed."
+        )
     if not starts_mnemos(present):
         raise Refused(
             f"{target.path} has an entry {name} that `mnemos connect` did not write. "
@@ -349,7 +378,7 @@ def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
 def _make(change: Change, records: Records) -> None:
     """Make a change. If another program changed the file meanwhile, Busy is raised and it stays."""
     if settings_files.read(change.path) != change.before:
-        raise Busy(f"{change.path} was changed by another program meanwhile and stays so. Try again.")
+        raise Busy(f"Another program has just changed {change.path}. Nothing was written to it. Try again.")
     _keep(change, records, change.after)
     if change.after is None:
         record = records.find(change.path)
@@ -436,7 +465,7 @@ def _plan_plugin(request: Request, folder: Path) -> Plan:
         elif not is_ours:
             raise Refused(
                 f"{target.path} was not written by `mnemos connect`, or was changed since. "
-                "Name another folder, or move the file away."
+                "Name another folder, or move the file."
             )
     # The folder itself was made for the first file, and goes with it.
     return Plan(tuple(reversed(changes) if request.undo else changes), None, tuple(remarks), folder)

@@ -24,6 +24,7 @@ from mnemos.integrations.clients.additions import (
     settings_without,
     value_at,
 )
+from mnemos.integrations.clients.machine import NAME
 
 _BOM: Final = "\ufeff"
 _SPACES: Final = " \t\r\n"
@@ -312,7 +313,23 @@ class Toml:
         return _first_valid(_toml_without(text, keys), where, bare, expected)
 
 
-Format = Json | Toml
+# --- a whole file ---------------------------------------------------------------------------------
+
+
+class Script:
+    """A file that is ours as a whole, or not at all."""
+
+    def parse(self, text: str, where: str) -> dict[str, Any]:  # noqa: ARG002
+        return {NAME: text} if text.strip() else {}
+
+    def add(self, text: str, addition: Addition, where: str) -> str:  # noqa: ARG002
+        return str(addition.value)
+
+    def remove(self, text: str, keys: Keys, where: str) -> str:  # noqa: ARG002
+        return ""
+
+
+Format = Json | Toml | Script
 
 
 def _load_toml(text: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Final
 from mnemos.errors import InvalidInput
 
 NAME: Final = "mnemos"
+CLAUDE_CODE: Final = "claude-code"
 _DEFAULT_HOME: Final = ".mnemos"
 _DEFAULT_SPACE: Final = "default"
 _COMMAND_SECONDS: Final = 30.0
@@ -96,9 +97,14 @@ class Launch:
     def server_command(self) -> list[str]:
         return [*self.program, "mcp", *self.options]
 
-    def hook_command(self, event: str) -> str:
-        """Return the shell command for a hook of Claude Code."""
-        words = [*self.program, "hook", event, *self.options]
+    def hook_words(self, event: str, agent: str) -> list[str]:
+        """Return the command for a hook of a program."""
+        named = [] if agent == CLAUDE_CODE else ["--agent", agent]
+        return [*self.program, "hook", event, *named, *self.options]
+
+    def hook_command(self, event: str, agent: str) -> str:
+        """Return it for a shell."""
+        words = self.hook_words(event, agent)
         return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
 
 

@@ -37,7 +37,7 @@ def read(path: Path) -> bytes | None:
         known = path.stat()
         if not stat.S_ISREG(known.st_mode):
             kind = "a folder" if stat.S_ISDIR(known.st_mode) else "not a regular file"
-            raise InvalidInput(f"{path} is {kind}, but a settings file is expected. Move it away first.")
+            raise InvalidInput(f"{path} is {kind}, but a settings file is expected. Move it first.")
         if known.st_size > _LARGEST:
             raise TooLarge(f"{path} has {known.st_size:,} bytes. Settings may have {_LARGEST:,}.")
         return path.read_bytes()

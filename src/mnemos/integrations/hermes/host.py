@@ -1,7 +1,7 @@
 """The Hermes that Mnemos runs in or is connected to: its home, its contract, and the memory that serves it.
 
 ``mnemos.json`` in the home of Hermes names a home and a space of Mnemos. Without it, the home of the
-``mnemos`` command is used, and each profile of Hermes has a space of its own. The modules of Hermes exist
+``mnemos`` command is used, and each profile of Hermes has its own space. The modules of Hermes exist
 only inside of it, and are imported when they are needed.
 """
 

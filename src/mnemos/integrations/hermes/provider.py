@@ -1,6 +1,6 @@
 """The provider for Hermes: the built-in one, adapted to the home, tools and calls of Hermes.
 
-Hermes has a notebook of its own and shows it in every prompt. Its notes are copied here, so that recall and
+Hermes has its own notebook and shows it in every prompt. Its notes are copied here, so that recall and
 other agents know them. Notes that are only here go into our part of the prompt.
 """
 

@@ -161,7 +161,7 @@ class Conversation:
         sessions = self._memory.sessions
         sessions.ensure_session(child, DELEGATED, parent_session_id=session_id, user_id=self._user_id)
         if not sessions.message_count(child):
-            # An agent with a memory of its own has stored it already.
+            # An agent with its own memory has stored it already.
             turn = [("user", task), ("assistant", result)]
             messages = [{"role": role, "content": text, "timestamp": at} for role, text in turn if text]
             sessions.append_messages(child, messages)

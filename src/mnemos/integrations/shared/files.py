@@ -2,15 +2,22 @@
 
 A file is an entry of the namespace ``(user, "memory-tool")``: its key is the path, its value the text. A
 folder is an entry, too, so that it can be empty. Failures raise ``FileProblem`` with the text for the model.
+
+Several processes may work on the same files. A change is written only over what it was made from, and made
+again otherwise. Up to 50 files are renamed or deleted in one transaction. More take several; the folder
+itself comes last, so the same command finishes what a crash interrupted.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec
 
-from mnemos.errors import MnemosError
+from mnemos.entries.backend import MemoryEntry, NewEntry
+from mnemos.entries.entry_store import MAX_FOUND
+from mnemos.errors import Conflict
 from mnemos.memory import Memory
 from mnemos.storage.entries import USUAL_USER
 
@@ -18,13 +25,31 @@ ROOT: Final = "/memories"
 LABEL: Final = "memory-tool"
 _FOLDER: Final = {"folder": True}
 _MOST_LINES: Final = 999_999
-_EVERYTHING: Final = 10_000
+# Moving one takes about half a millisecond, and no transaction should take longer than 50.
+_AT_ONCE: Final = 50
+_TRIES: Final = 100
+_Given = ParamSpec("_Given")
 
 
-class FileProblem(MnemosError):
-    """A command that was not done, in the words for the model."""
+class FileProblem(Exception):
+    """A command that was not done, in the words for the model: no error of the memory."""
 
-    code = "file_problem"
+
+def _made_again(
+    command: Callable[Concatenate[MemoryFiles, _Given], str],
+) -> Callable[Concatenate[MemoryFiles, _Given], str]:
+    """Repeat a command if another writer was faster: it then reads what that one wrote."""
+
+    @wraps(command)
+    def run(self: MemoryFiles, /, *args: _Given.args, **kwargs: _Given.kwargs) -> str:
+        for _ in range(_TRIES):
+            try:
+                return command(self, *args, **kwargs)
+            except Conflict:
+                continue
+        raise FileProblem("Other programs are changing these files all the time. Try again later.")
+
+    return run
 
 
 class MemoryFiles:
@@ -36,9 +61,10 @@ class MemoryFiles:
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         name = _check_path(path)
-        if name == ROOT or self._is_folder(name):
+        entry = None if name == ROOT else self._get(name)
+        if name == ROOT or (entry and entry.value == _FOLDER):
             return self._list(path, name)
-        lines = self._read(path, name).split("\n")
+        lines = str(self._open(path).value).split("\n")
         if len(lines) > _MOST_LINES:
             raise FileProblem(f"File {path} exceeds maximum line limit of 999,999 lines.")
         first = 0
@@ -47,16 +73,19 @@ class MemoryFiles:
             lines = lines[first : None if view_range[1] == -1 else view_range[1]]
         return f"Here's the content of {path} with line numbers:\n" + _number(lines, first)
 
+    @_made_again
     def create(self, path: str, text: str) -> str:
         name = _check_path(path)
-        if name == ROOT or self._exists(name):
+        if name == ROOT or self._get(name):
             raise FileProblem(f"File {path} already exists")
-        self._make_folders(path, posixpath.dirname(name))
-        self._write(name, text)
+        folders = self._find_folders(path, posixpath.dirname(name))
+        self._write([NewEntry(name, text), *_make_missing(folders)], expected={name: None, **folders})
         return f"File created successfully at: {path}"
 
+    @_made_again
     def str_replace(self, path: str, old: str, new: str) -> str:
-        name, text = self._open(path)
+        file = self._open(path)
+        text = str(file.value)
         places = [place for place in range(len(text) + 1) if text.startswith(old, place)]
         if text.count(old) == 0:
             raise FileProblem(
@@ -69,15 +98,16 @@ class MemoryFiles:
                 "Please ensure it is unique"
             )
         changed = text.replace(old, new)
-        self._write(name, changed)
+        self._write([NewEntry(file.key, changed)], expected={file.key: file})
         first = max(0, text[: places[0]].count("\n") - 2)
         shown = changed.split("\n")[first : text[: places[0]].count("\n") + 3]
         head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
         return f"{head}\n{_number(shown, first)}"
 
+    @_made_again
     def insert(self, path: str, line: int, text: str) -> str:
-        name, content = self._open(path)
-        lines = content.split("\n")
+        file = self._open(path)
+        lines = str(file.value).split("\n")
         if lines[-1] == "":
             lines.pop()
         if not 0 <= line <= len(lines):
@@ -86,96 +116,115 @@ class MemoryFiles:
             )
         lines.insert(line, text.rstrip("\n"))
         changed = "\n".join(lines)
-        self._write(name, changed if changed.endswith("\n") else changed + "\n")
+        whole = changed if changed.endswith("\n") else changed + "\n"
+        self._write([NewEntry(file.key, whole)], expected={file.key: file})
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
         name = _check_path(path)
         if name == ROOT:
             raise FileProblem("Cannot delete the /memories directory itself")
-        if not self._exists(name):
+        if not self._get(name):
             raise FileProblem(f"The path {path} does not exist")
-        for key in [key for key in self._names() if key == name or key.startswith(f"{name}/")]:
-            self._entries.delete(self._namespace, key)
+        self._delete([*self._list_below(name), name])
         return f"Successfully deleted {path}"
 
+    @_made_again
     def rename(self, old_path: str, new_path: str) -> str:
         old, new = _check_path(old_path), _check_path(new_path)
         if old == ROOT:
             raise FileProblem("Cannot rename the /memories directory itself")
-        if new == ROOT or self._exists(new):
+        if new == ROOT or self._get(new):
             raise FileProblem(f"The destination {new_path} already exists")
         if new.startswith(f"{old}/"):
             raise FileProblem(f"Cannot move {old_path} into itself: {new_path}")
-        exists = self._exists(old)
+        exists = self._get(old)
         try:
-            self._make_folders(new_path, posixpath.dirname(new))
+            folders = self._find_folders(new_path, posixpath.dirname(new))
+            self._write(_make_missing(folders), expected=folders)
         except FileProblem:
             if exists:
                 raise
         if not exists:
             raise FileProblem(f"The path {old_path} does not exist")
-        for key, value in self._below(old).items():
-            self._entries.put(self._namespace, new + key[len(old) :], value)
-            self._entries.delete(self._namespace, key)
+        self._move([*self._list_below(old), old], old, new)
         return f"Successfully renamed {old_path} to {new_path}"
 
     def clear(self) -> str:
-        for key in self._names():
-            self._entries.delete(self._namespace, key)
+        self._delete(self._entries.list_keys(self._namespace))
         return "All memory cleared"
 
     def _list(self, path: str, name: str) -> str:
         lines = [f"4K\t{path}"]
-        for key, value in sorted(self._below(name).items(), key=lambda one: one[0].split("/")):
-            labels = key[len(name) + 1 :].split("/")
-            if key != name and len(labels) <= 2 and not any(label.startswith(".") for label in labels):
-                is_folder = value == _FOLDER
-                size = "4K" if is_folder else _render_size(len(str(value).encode()))
+        for entry in sorted(self._read_below(name), key=lambda one: one.key.split("/")):
+            labels = entry.key[len(name) + 1 :].split("/")
+            if len(labels) <= 2 and not any(label.startswith(".") for label in labels):
+                is_folder = entry.value == _FOLDER
+                size = "4K" if is_folder else _render_size(len(str(entry.value).encode()))
                 lines.append(f"{size}\t{path}/{'/'.join(labels)}{'/' if is_folder else ''}")
         head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         return "\n".join([head, *lines])
 
-    def _open(self, path: str) -> tuple[str, str]:
+    def _open(self, path: str) -> MemoryEntry:
         name = _check_path(path)
-        if name == ROOT or self._is_folder(name):
+        entry = None if name == ROOT else self._get(name)
+        if name == ROOT or (entry and entry.value == _FOLDER):
             raise FileProblem(f"The path {path} is not a file.")
-        return name, self._read(path, name)
-
-    def _read(self, path: str, name: str) -> str:
-        entry = self._entries.retrieve(self._namespace, name)
         if entry is None:
             raise FileProblem(f"The path {path} does not exist. Please provide a valid path.")
-        return str(entry.value)
+        return entry
 
-    def _write(self, name: str, text: str) -> None:
-        self._entries.put(self._namespace, name, text)
+    def _get(self, name: str) -> MemoryEntry | None:
+        return self._entries.retrieve(self._namespace, name)
 
-    def _make_folders(self, path: str, folder: str) -> None:
-        missing = []
+    def _find_folders(self, path: str, folder: str) -> dict[str, MemoryEntry | None]:
+        """Return a folder and those above it; None for those that are missing."""
+        found = {}
         while folder != ROOT:
-            if not self._exists(folder):
-                missing.append(folder)
-            elif not self._is_folder(folder):
+            found[folder] = entry = self._get(folder)
+            if entry and entry.value != _FOLDER:
                 raise FileProblem(f"{path} is below a file: {folder}")
             folder = posixpath.dirname(folder)
-        for one in missing:
-            self._entries.put(self._namespace, one, _FOLDER, fields=[])
+        return found
 
-    def _exists(self, name: str) -> bool:
-        return self._entries.retrieve(self._namespace, name) is not None
+    def _list_below(self, name: str) -> list[str]:
+        return [key for key in self._entries.list_keys(self._namespace) if key.startswith(f"{name}/")]
 
-    def _is_folder(self, name: str) -> bool:
-        entry = self._entries.retrieve(self._namespace, name)
-        return entry is not None and entry.value == _FOLDER
+    def _read_below(self, name: str) -> list[MemoryEntry]:
+        found: list[MemoryEntry] = []
+        while page := self._entries.find(self._namespace, limit=MAX_FOUND, offset=len(found)):
+            found += page
+        return [one for one in found if one.key.startswith(f"{name}/")]
 
-    def _names(self) -> list[str]:
-        return self._entries.list_keys(self._namespace)
+    def _write(
+        self,
+        put: Sequence[NewEntry],
+        *,
+        expected: dict[str, MemoryEntry | None],
+        delete: Sequence[str] = (),
+    ) -> None:
+        revisions = {name: entry.revision if entry else None for name, entry in expected.items()}
+        self._entries.write(self._namespace, put, delete=delete, if_revisions=revisions)
 
-    def _below(self, name: str) -> dict[str, object]:
-        """Return a file or a folder with everything below it."""
-        entries = self._entries.find(self._namespace, limit=_EVERYTHING)
-        return {one.key: one.value for one in entries if one.key == name or one.key.startswith(f"{name}/")}
+    def _delete(self, names: Sequence[str]) -> None:
+        for start in range(0, len(names), _AT_ONCE):
+            self._entries.write(self._namespace, delete=names[start : start + _AT_ONCE])
+
+    def _move(self, names: Sequence[str], old: str, new: str) -> None:
+        for start in range(0, len(names), _AT_ONCE):
+            moved = {name: self._get(name) for name in names[start : start + _AT_ONCE]}
+            put = {
+                new + name[len(old) :]: NewEntry(
+                    new + name[len(old) :], entry.value, fields=[] if entry.value == _FOLDER else None
+                )
+                for name, entry in moved.items()
+                if entry
+            }
+            self._write([*put.values()], expected={**moved, **dict.fromkeys(put)}, delete=[*moved])
+
+
+def _make_missing(folders: dict[str, MemoryEntry | None]) -> list[NewEntry]:
+    return [NewEntry(name, _FOLDER, fields=[]) for name, entry in folders.items() if entry is None]
 
 
 def _check_path(path: str) -> str:

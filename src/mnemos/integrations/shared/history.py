@@ -6,17 +6,24 @@ memory switched off, a history is kept in this process: an agent must not lose i
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemos.errors import NotFound
+from mnemos.errors import Disabled, NotFound
+from mnemos.integrations.shared.memory_source import keep_in_process, settings_of
 from mnemos.memory.async_memory import AsyncMemory
-
-log = logging.getLogger("mnemos.integrations")
 
 Item = Any
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
+
+
+def name_session(source: str, *parts: str | None) -> str:
+    """Return the session of a framework's own ids, such as a user and a thread.
+
+    No two lists of ids have the same session, and no id is that of another program's session.
+    """
+    # Only what is needed: percent signs for every letter would exceed the longest name.
+    return "/".join((source, *((part or "").replace("%", "%25").replace("/", "%2F") for part in parts)))
 
 
 def item_of(message: Mapping[str, Any]) -> Item:
@@ -32,22 +39,22 @@ def message_of(item: Item, *, role: str = "assistant", **fields: Any) -> dict[st
 
 
 class History:
-    """The items of one session."""
+    """The items of one conversation of a user of a framework."""
 
-    def __init__(self, memory: AsyncMemory, session_id: str, source: str, **about: Any) -> None:
-        """``about``: what ``create_session`` takes besides."""
+    def __init__(
+        self, memory: AsyncMemory, session_id: str, source: str, *, private: bool = False, **about: Any
+    ) -> None:
+        """``session_id``: the host's own; ``about``: further arguments of ``create_session``."""
         self.memory = memory
-        self.session_id = session_id
+        """The memory that holds the session: that of this process, if nothing may be stored."""
+        self.session_id = name_session(source, about.get("user_id"), session_id)
+        """The session here. The same id of another user or framework is another session."""
         self._about = {"source": source} | about
-        self._kept: list[dict[str, Any]] | None = None
-        if memory.settings.disabled:
-            log.warning("Memory is switched off: the session %s is kept in this process only.", session_id)
-            self._kept = []
+        if private or settings_of(memory).disabled:
+            self.memory = keep_in_process(memory)
 
     async def read(self, last: int | None = None) -> list[dict[str, Any]]:
         """Return the messages, or the last of them; none of an unknown session."""
-        if self._kept is not None:
-            return self._kept[:] if last is None else self._kept[len(self._kept) - last :]
         try:
             messages = await self.memory.sessions.get_messages(self.session_id, last=last)
         except NotFound:
@@ -56,24 +63,17 @@ class History:
 
     async def append(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Append messages, all or none. The session is created with its first message."""
-        if self._kept is not None:
-            self._kept += map(dict, messages)
-        elif messages:
-            await self.memory.sessions.ensure_session(self.session_id, **self._about)
+        if messages:
+            await self._ensure()
             await self.memory.sessions.append_messages(self.session_id, list(messages))
 
     async def rewrite(self, messages: Sequence[Mapping[str, Any]], *, from_id: int | None = None) -> None:
         """Replace the messages, or those from one on; searches still find them."""
-        if self._kept is not None:
-            self._kept = list(map(dict, messages))
-        else:
-            await self.memory.sessions.ensure_session(self.session_id, **self._about)
-            await self.memory.sessions.rewrite(self.session_id, list(messages), from_id=from_id)
+        await self._ensure()
+        await self.memory.sessions.rewrite(self.session_id, list(messages), from_id=from_id)
 
     async def pop(self) -> Item | None:
         """Delete the newest message and return its item; None if there is none."""
-        if self._kept is not None:
-            return item_of(self._kept.pop()) if self._kept else None
         try:
             message = await self.memory.sessions.pop_message(self.session_id)
         except NotFound:
@@ -82,7 +82,12 @@ class History:
 
     async def clear(self) -> None:
         """Delete the session. Can be undone, unless it is kept in this process only."""
-        if self._kept is not None:
-            self._kept.clear()
-        else:
-            await self.memory.sessions.delete_session(self.session_id)
+        await self.memory.sessions.delete_session(self.session_id)
+
+    async def _ensure(self) -> None:
+        try:
+            await self.memory.sessions.ensure_session(self.session_id, **self._about)
+        except Disabled:
+            # A server says so only when it is asked to store something.
+            self.memory = keep_in_process(self.memory)
+            await self.memory.sessions.ensure_session(self.session_id, **self._about)

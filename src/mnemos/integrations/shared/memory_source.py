@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
+from mnemos.errors import InvalidInput, Refused
 from mnemos.memory import Memory
 from mnemos.memory.async_memory import AsyncMemory
+from mnemos.memory.opening import find
+from mnemos.settings import Settings
+
+log = logging.getLogger("mnemos.integrations")
 
 Source = AsyncMemory | Memory | str | os.PathLike[str] | None
-"""A memory that the host opened, or the home to open; None for the default home."""
+"""A memory that the host opened, or the home or URL to open; None for the default home."""
 
 
 def open_source(source: Source, **flags: Any) -> tuple[AsyncMemory, bool]:
     """Return an async memory, and True if the adapter must close it: who opens closes.
 
-    Nothing is touched before the first call.
+    Nothing is touched before the first call. ``flags`` are settings of the memory that is opened here; with a
+    memory that is open they raise InvalidInput.
     """
+    if source is None or isinstance(source, (str, os.PathLike)):
+        return AsyncMemory(find(source, **flags)), True
+    if flags:
+        raise InvalidInput(
+            f"{', '.join(sorted(flags))} can't be set for a memory that is already open. "
+            "Pass it to mnemos.open(), or pass the home instead of the memory."
+        )
     if isinstance(source, AsyncMemory):
         return source, False
-    if isinstance(source, Memory):
-        return AsyncMemory(source), False
-    return AsyncMemory(Memory.at(source, **flags)), True
+    # The memory of a server has the methods of Memory, but is not one.
+    if not hasattr(source, "recall"):
+        raise InvalidInput(f"memory must be an open memory, a home or a URL, not {type(source).__name__}")
+    return AsyncMemory(source), False
+
+
+def open_store(source: Source, *, private: bool = False, **flags: Any) -> tuple[AsyncMemory, bool]:
+    """Do as ``open_source``, but return a memory of this process if nothing may be stored."""
+    memory, is_own = open_source(source, **flags)
+    if private or settings_of(memory).disabled:
+        return keep_in_process(memory), False
+    return memory, is_own
+
+
+def settings_of(memory: AsyncMemory | Memory) -> Settings:
+    """Return the settings of a memory; of one on a server, the settings here."""
+    try:
+        return memory.settings
+    except Refused:
+        return Settings.load(None, disabled=False)
+
+
+def keep_in_process(memory: AsyncMemory) -> AsyncMemory:
+    """Return a memory of this process, for conversations that must not be stored.
+
+    All adapters of a home share it: an agent must not lose its own last turn.
+    """
+    return _open_in_process(replace(settings_of(memory), disabled=False))
+
+
+@cache
+def _open_in_process(settings: Settings) -> AsyncMemory:
+    log.warning("Memory is off for this conversation: it is kept in this process only and ends with it.")
+    return AsyncMemory(Memory(settings, in_memory=True, background=False))

@@ -1,39 +1,92 @@
-"""Recall for a coming message: a fenced block for its prompt, or nothing."""
+"""Recall for a coming message: a fenced block for its prompt, or nothing.
+
+A memory that fails or is late must not stop an agent: then there is no block, and a warning is logged once.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from concurrent.futures import wait
+from functools import lru_cache, partial
 from typing import Any
+from weakref import WeakSet
 
+from mnemos.deadlines import start
+from mnemos.errors import MnemosError
+from mnemos.integrations.shared.memory_source import settings_of
 from mnemos.integrations.small_talk import cut_question, is_trivial
+from mnemos.language.threats import scan
 from mnemos.memory import Memory
 from mnemos.memory.async_memory import AsyncMemory
-from mnemos.recall.answer import Recall
+from mnemos.memory.call_lanes import READS, Lanes
+from mnemos.recall.answer import KINDS
 from mnemos.recall.certainty import GOOD
+from mnemos.storage.entries import KIND as ENTRY
+
+log = logging.getLogger("mnemos.integrations")
 
 BUDGET = 800
 """Tokens of a block."""
+FIRST_SECONDS = 10.0
+"""Time for the first answer of a memory, which loads the embedding model."""
+_lanes = Lanes({READS: 4})
+_answered: WeakSet[Any] = WeakSet()
 
 
 async def recall_block(memory: AsyncMemory, message: str, **about: Any) -> str:
     """Return what the memory knows about a message, fenced as data; empty if it knows nothing certain.
 
-    Nothing is looked up for "ok" and "thanks". ``about`` is what ``_ask`` takes.
+    Nothing is looked up for "ok" and "thanks". ``about`` is what ``recall_block_now`` takes.
     """
-    return "" if is_trivial(message) else _read(await memory.recall(cut_question(message), **_ask(**about)))
+    return await _lanes.run(READS, partial(recall_block_now, memory.sync, message, **about))
 
 
-def recall_block_now(memory: Memory, message: str, **about: Any) -> str:
-    """Do the same for a host that does not wait."""
-    return "" if is_trivial(message) else _read(memory.recall(cut_question(message), **_ask(**about)))
+def recall_block_now(
+    memory: Memory,
+    message: str,
+    *,
+    user_id: str | None = None,
+    exclude_session_ids: Sequence[str] = (),
+    budget: int = BUDGET,
+    seconds: float | None = None,
+) -> str:
+    """Do the same for a host that does not wait.
+
+    Sessions that the model sees anyway should be excluded. ``seconds``: the time for an answer, by default
+    ``recall_seconds`` of the settings.
+    """
+    if is_trivial(message):
+        return ""
+    about = {"budget": budget, "user_id": user_id, "exclude_session_ids": list(exclude_session_ids)}
+    known = start(partial(_ask, memory, cut_question(message), **about))
+    limit = choose_limit(memory) if seconds is None else seconds
+    if not wait([known], limit).done:
+        warn_once(f"Recall took longer than {limit:g} s (recall_seconds): a prompt has no memories.")
+        return ""
+    try:
+        block: str = known.result()
+    except MnemosError as exc:
+        warn_once(f"Recall failed, so prompts have no memories: {exc}")
+        return ""
+    _answered.add(memory)
+    return block
 
 
-def _ask(
-    *, user_id: str | None = None, exclude_session_ids: Sequence[str] = (), budget: int = BUDGET
-) -> dict[str, Any]:
-    """Return the options of a question. Sessions that the model sees anyway should be excluded."""
-    return {"budget": budget, "user_id": user_id, "exclude_session_ids": list(exclude_session_ids)}
+def choose_limit(memory: Memory) -> float:
+    """Return the seconds for an answer. The first one of a memory may take longer."""
+    return settings_of(memory).recall_seconds if memory in _answered else FIRST_SECONDS
 
 
-def _read(found: Recall) -> str:
+@lru_cache(100)
+def warn_once(text: str) -> None:
+    """Log a warning that was not logged before."""
+    log.warning("%s", text)
+
+
+def _ask(memory: Memory, question: str, **about: Any) -> str:
+    found = memory.recall(question, **about)
+    # Programs store entries without a check, and nobody asked for these to be in a prompt.
+    if any(hit.kind == ENTRY and scan(hit.text) for hit in found.hits):
+        found = memory.recall(question, kinds=[kind for kind in KINDS if kind != ENTRY], **about)
     return found.text if found.certainty == GOOD else ""

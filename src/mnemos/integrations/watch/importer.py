@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
-from mnemos.errors import MnemosError
-from mnemos.integrations.claude_code import hook_log
+from mnemos.errors import MnemosError, NotFound
+from mnemos.integrations.hooks import hook_log
 from mnemos.memory import Memory
 from mnemos.settings import Settings
 from mnemos.transfer import agent_places, import_formats
@@ -32,6 +32,9 @@ def import_program(memory: Memory, kind: str) -> bool:
         return True
     try:
         report = memory.imports.import_files(import_formats.load_at(kind, there), there[0], undoable=False)
+    except NotFound:
+        # A folder without conversations: it is looked at again when it changes.
+        return True
     except MnemosError as exc:
         hook_log.note(memory.settings.home, f"watch {kind}", exc)
         return False

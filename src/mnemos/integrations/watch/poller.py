@@ -1,7 +1,7 @@
 """The process that looks for changed files. It imports nothing but the standard library, to stay small.
 
 Folders and files that changed lately are looked at every few seconds, all others within a minute. A program
-with changed files is named to the importer, a process of its own that ends when nothing changes any more.
+with changed files is named to the importer, a separate process that ends when nothing changes any more.
 Nothing is kept here: the ledger of imports knows what was read, so the poller can be killed at any moment.
 """
 
@@ -23,8 +23,9 @@ _ROUND: Final = 60.0
 _HOT: Final = 1_800.0
 # Seconds without a change after which the importer ends.
 _IDLE: Final = 30.0
-# Seconds until an importer that failed is started again.
+# Seconds until an importer that failed is started again: twice as long after each further failure.
 _RETRY: Final = 30.0
+_LONGEST_RETRY: Final = 600.0
 _SUFFIXES: Final = (".jsonl", ".json", ".db", ".db-wal", ".md", ".zst")
 _DEPTH: Final = 8
 
@@ -45,7 +46,8 @@ class Place:
     turn: Iterator[str] = field(default_factory=lambda: iter(()))
 
     def look(self, now: float, share: float) -> bool:
-        """Return True if something changed. ``share``: the part of the older files to look at."""
+        """Return True if something changed. ``now``: a monotonic time; ``share``: the part of the older files
+        to look at."""
         changed = self._look_at_root(now)
         for folder, seen in list(self.folders.items()):
             found = _stat(folder)
@@ -96,9 +98,10 @@ class Place:
                 self.files.pop(path, None)
                 continue
             stamp = (found.st_size, found.st_mtime_ns)
-            if self.files.get(path) != stamp:
+            seen = self.files.get(path)
+            if seen != stamp:
                 self.files[path] = stamp
-                if now - found.st_mtime < _HOT:
+                if seen is not None or time.time() - found.st_mtime < _HOT:
                     self.hot[path] = now
                 changed = True
         return changed
@@ -126,14 +129,15 @@ class Importer:
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._used = 0.0
-        self._failed = float("-inf")
+        self._next_try = 0.0
+        self._pause = _RETRY
         self.waiting: set[str] = set()
         self._given: set[str] = set()
 
     def work(self, now: float) -> None:
         """Name to the importer what waits, start it if needed, and let it end when it is idle."""
         self._check(now)
-        if self.waiting and now - self._failed >= _RETRY:
+        if self.waiting and now >= self._next_try:
             self._give(now)
         elif self._process is not None and not self.waiting and now - self._used >= _IDLE:
             self.close()
@@ -144,7 +148,10 @@ class Importer:
         if self._process.returncode:
             # Killed, or the disk is full: what it was given is given again.
             self.waiting |= self._given
-            self._failed = now
+            self._next_try = now + self._pause
+            self._pause = min(2 * self._pause, _LONGEST_RETRY)
+        else:
+            self._pause = _RETRY
         self._process, self._given = None, set()
 
     def _give(self, now: float) -> None:
@@ -173,9 +180,10 @@ def poll(places: Sequence[Place], importer: Importer, pause: float = PAUSE) -> N
     """Look at the places until the process is stopped."""
     importer.waiting |= {place.kind for place in places if _stat(place.root) is not None}
     for place in places:
-        place.look(time.time(), 0.0)
+        place.look(time.monotonic(), 0.0)
     while True:
-        now = time.time()
+        # A clock that is set back delays nothing.
+        now = time.monotonic()
         importer.waiting |= {place.kind for place in places if place.look(now, pause / _ROUND)}
         importer.work(now)
         time.sleep(pause)

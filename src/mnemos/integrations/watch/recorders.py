@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from mnemos.errors import MnemosError
 from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients import client_connection
-from mnemos.integrations.clients.catalogue import CLAUDE_CODE, CLIENTS
+from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.machine import Machine, build_launch, find_own_program
 from mnemos.integrations.hermes import plugin
 from mnemos.integrations.watch.watch_lock import find_running
@@ -19,77 +22,118 @@ from mnemos.transfer import agent_places
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-# Programs that can't be read, for a person who connects one.
-_UNREADABLE: Final = {
-    "cursor": "Its conversations are not recorded, because Cursor's format is not public. The memory keeps "
-    "what its model stores with the tools.",
-    "vscode": "Conversations of Copilot Chat, Cline, Roo Code and Continue are recorded while `mnemos watch` "
-    "runs: `mnemos watch install`.",
-    "claude-desktop": "Its conversations are not recorded, because they are not on this machine. "
-    "`mnemos import claude EXPORT` imports an export of Claude.ai.",
+# The programs whose files hold the conversations of a client, where that is not the client itself.
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vscode": ("copilot", "cline", "roo", "continue"),
+    "claude-desktop": (),
 }
+_IN_VSCODE: Final = "Conversations of Copilot Chat, Cline, Roo Code and Continue"
+_ELSEWHERE: Final = (
+    "Its conversations are not recorded, because they are not on this machine. "
+    "`mnemos import claude EXPORT` imports an export of Claude.ai."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A program that is on this machine or has been recorded; ``how`` is empty if it is not recorded now."""
+    """A program that is connected, is on this machine or has been recorded."""
 
     program: str
     title: str
+    connected: bool
+    """It has the tools of a memory, not necessarily this one."""
     how: str
+    """The means of recording: hooks, plug-in or watch; untrusted, if hooks wait for a person; or empty."""
     last_seen: float | None
+    """The time of its newest message."""
+    can_be: bool = True
+    """It can be recorded on this machine."""
 
 
 def list_recordings(memory: Memory, env: Mapping[str, str], titles: Mapping[str, str]) -> list[Recording]:
-    """Return the programs with conversations on this machine or in this memory, in a fixed order."""
+    """Return the programs that are connected, have conversations here or were recorded, in a fixed order."""
     settings = memory.settings
-    running = find_running(settings.home)
-    watched = running.programs if running is not None and running.space == settings.space else ()
+    watched = _find_watched(memory)
+    seen = memory.storage.read(lambda tx: tx.sessions.last_seen()) if memory.home.exists else {}
     found = []
-    for kind in agent_places.KINDS:
-        last_seen = _find_last(memory, kind)
+    for kind in dict.fromkeys((*agent_places.KINDS, *CLIENTS)):
+        connected, how = _find_recorder(memory, kind, env)
         is_here = any(path.exists() for path in agent_places.default_places(kind, settings, env))
-        if is_here or last_seen is not None:
-            how = "hooks" if kind == CLAUDE_CODE and has_hooks(memory, env) else ""
-            how = "plug-in" if kind == "hermes" and plugin.is_installed(hermes_home(env=env)) else how
-            found.append(
-                Recording(kind, titles[kind], how or ("watch" if kind in watched else ""), last_seen)
-            )
+        if is_here or connected or kind in seen:
+            title = titles[kind] if kind in titles else CLIENTS[kind].name
+            if how and not is_trusted(kind, env):
+                how = "" if kind in watched else "untrusted"
+            how = how or ("watch" if kind in watched else "")
+            can_be = kind in agent_places.KINDS
+            found.append(Recording(kind, title, connected, how, seen.get(kind), can_be))
     return found
 
 
 def describe_recording(memory: Memory, client: str, *, hooks: bool) -> str:
-    """Say truthfully what is recorded of a program that was connected; empty if there is nothing to say."""
-    if client in _UNREADABLE:
-        return _UNREADABLE[client]
-    if client == CLAUDE_CODE and hooks:
-        return "Its conversations are recorded by the hooks."
-    if client not in agent_places.KINDS:
-        return ""
-    running = find_running(memory.settings.home)
-    if running is not None and client in running.programs and running.space == memory.settings.space:
-        return "Its conversations are recorded by `mnemos watch`, which is running."
-    return (
-        "Its conversations are not recorded yet. `mnemos watch install` records them, now and at every login."
-    )
+    """Say truthfully what is recorded of a program that is connected; empty if there is nothing to say.
+
+    ``hooks``: it has our hooks or our plug-in.
+    """
+    recorder = CLIENTS[client].recorder
+    if recorder is not None and hooks:
+        condition = "" if is_trusted(client) else f" {recorder.condition}"
+        return f"Its conversations are recorded by the {recorder.name}{condition}. {recorder.caveat}".strip()
+    kinds = _KINDS.get(client, (client,))
+    if not kinds:
+        return _ELSEWHERE
+    whose = "Its conversations" if kinds == (client,) else _IN_VSCODE
+    if set(kinds) <= set(_find_watched(memory)):
+        return f"{whose} are recorded by `mnemos watch`, which is running."
+    return f"{whose} are not recorded yet. `mnemos watch install` records them, now and at every login."
 
 
-def has_hooks(memory: Memory, env: Mapping[str, str]) -> bool:
-    """True if Claude Code runs our hooks."""
+def needs_watch(memory: Memory, client: str, *, hooks: bool) -> bool:
+    """True if only the watch would record a program, and it is not running."""
+    kinds = _KINDS.get(client, (client,))
+    return bool(kinds) and not hooks and not set(kinds) <= set(_find_watched(memory))
+
+
+def _find_watched(memory: Memory) -> tuple[str, ...]:
+    running = find_running(memory.settings.home, memory.settings.space)
+    return () if running is None else running.programs
+
+
+def is_trusted(client: str, env: Mapping[str, str] = os.environ) -> bool:
+    """True unless a person has to trust our hooks first, which Codex notes in its settings."""
+    if client != "codex":
+        return True
+    try:
+        settings = CLIENTS[client].file(Machine.of(env, sys.platform))
+        hooks = settings.with_name("hooks.json")
+        groups = json.loads(hooks.read_bytes())["hooks"]["Stop"]
+        state = tomllib.loads(settings.read_text())["hooks"]["state"]
+        ours = [
+            f"{hooks}:stop:{number}:{place}"
+            for number, group in enumerate(groups)
+            for place, hook in enumerate(group["hooks"])
+            if "hook stop --agent codex" in hook["command"]
+        ]
+        return any("trusted_hash" in state.get(key, ()) for key in ours)
+    except (MnemosError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        # Nothing is noted, or not in a way that is known here.
+        return False
+
+
+def _find_recorder(memory: Memory, client: str, env: Mapping[str, str]) -> tuple[bool, str]:
+    """Return True if a program is connected, and the name of what records it without the watch."""
+    if client == "hermes":
+        installed = plugin.is_installed(hermes_home(env=env))
+        return installed, "plug-in" if installed else ""
+    if client not in CLIENTS:
+        return False, ""
     try:
         here, settings = Machine.of(env, sys.platform), memory.settings
         program = find_own_program(sys.argv, sys.executable, sys.platform)
         launch = build_launch(here, program, settings.home, settings.space)
-        request = client_connection.Request(CLIENTS[CLAUDE_CODE], launch, settings.home, settings.space)
-        return client_connection.has_hooks(request, here)
+        request = client_connection.Request(CLIENTS[client], launch, settings.home, settings.space)
+        recorder = CLIENTS[client].recorder
+        runs = recorder is not None and client_connection.has_hooks(request, here)
+        return client_connection.is_connected(request, here), recorder.name if recorder and runs else ""
     except (MnemosError, OSError):
         # Settings that can't be read are a matter of `mnemos connect`.
-        return False
-
-
-def _find_last(memory: Memory, kind: str) -> float | None:
-    if not memory.home.exists:
-        return None
-    newest = memory.sessions.search_sessions(source=kind, limit=1)
-    last = memory.sessions.get_messages(newest[0]["id"], last=1) if newest else []
-    return float(last[0]["timestamp"]) if last else None
+        return False, ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import plistlib
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Final
 from mnemos.errors import Unavailable
 from mnemos.files import replace
 from mnemos.integrations.clients.machine import Launch, Machine
+from mnemos.transfer import agent_places
 
 _NAME: Final = "mnemos-watch"
 _LABEL: Final = "dev.mnemos.watch"
@@ -21,7 +23,7 @@ _UNIT: Final = """[Unit]
 Description=Mnemos: record what agent programs write
 
 [Service]
-ExecStart={command}
+{environment}ExecStart={command}
 Restart=on-failure
 RestartSec=30
 Nice=10
@@ -45,6 +47,9 @@ class Service:
 
     def install(self, machine: Machine) -> list[str]:
         """Write the file and start the service. Returns the commands that failed, with the reason."""
+        if self.is_installed():
+            # launchd refuses to load a service twice.
+            _run_all(machine, self.stop)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace(self.path, self.content)
         return _run_all(machine, self.start)
@@ -56,38 +61,52 @@ class Service:
         return problems
 
 
-def plan_service(machine: Machine, launch: Launch) -> Service:
-    """Return the service for a memory. Raises Unavailable on a system without user services."""
-    command = [*launch.program, "watch", *launch.options]
+def plan_service(machine: Machine, launch: Launch, programs: Sequence[str] = ()) -> Service:
+    """Return the service that watches programs, or all, for a memory.
+
+    It finds their folders as this process does, by the same variables. Raises Unavailable on a system
+    without user services.
+    """
+    command = [*launch.program, "watch", "run", *programs, *launch.options]
+    variables = {name: machine.env[name] for name in agent_places.VARIABLES if machine.env.get(name)}
     # One service for each memory.
     suffix = f"-{blake2b(repr(launch.options).encode(), digest_size=4).hexdigest()}" if launch.options else ""
     if machine.platform == "darwin":
-        return _plan_launchd(machine, command, f"{_LABEL}{suffix}")
+        return _plan_launchd(machine, command, variables, f"{_LABEL}{suffix}")
     if machine.platform.startswith("linux"):
-        return _plan_systemd(machine, command, f"{_NAME}{suffix}.service")
+        return _plan_systemd(machine, command, variables, f"{_NAME}{suffix}.service")
     raise Unavailable(
-        "This system has neither systemd nor launchd. Let it start `mnemos watch` when you log in."
+        "This system has neither systemd nor launchd. Start `mnemos watch` in another way when you log in."
     )
 
 
-def _plan_systemd(machine: Machine, command: list[str], unit: str) -> Service:
+def _plan_systemd(machine: Machine, command: list[str], variables: Mapping[str, str], unit: str) -> Service:
     folder = machine.app_folder("systemd") / "user"
     # A percent sign begins a specifier of systemd.
     line = shlex.join(command).replace("%", "%%")
+    environment = "".join(f"Environment={_quote(f'{name}={variables[name]}')}\n" for name in variables)
     manage = ("systemctl", "--user")
     return Service(
         folder / unit,
-        _UNIT.format(command=line).encode(),
-        ((*manage, "daemon-reload"), (*manage, "enable", "--now", unit), (*manage, "restart", unit)),
+        _UNIT.format(command=line, environment=environment).encode(),
+        ((*manage, "daemon-reload"), (*manage, "enable", "--now", unit)),
         ((*manage, "disable", "--now", unit),),
     )
 
 
-def _plan_launchd(machine: Machine, command: list[str], label: str) -> Service:
+def _quote(text: str) -> str:
+    """Quote a value of a unit file."""
+    for special, escaped in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("\n", "\\n")):
+        text = text.replace(special, escaped)
+    return f'"{text}"'
+
+
+def _plan_launchd(machine: Machine, command: list[str], variables: Mapping[str, str], label: str) -> Service:
     path = machine.home / "Library" / "LaunchAgents" / f"{label}.plist"
     agent = {
         "Label": label,
         "ProgramArguments": command,
+        **({"EnvironmentVariables": dict(variables)} if variables else {}),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
         "ProcessType": "Background",

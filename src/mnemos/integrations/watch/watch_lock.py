@@ -1,10 +1,12 @@
-"""The lock that the running watch of a home holds, with what it watches."""
+"""The lock that the running watch of a space holds, with what it watches."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +18,10 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_FILE: Final = "watch.lock"
+_DEFAULT_SPACE: Final = "default"
+# `find_running` holds the lock for a moment.
+_TRIES: Final = 20
+_PAUSE: Final = 0.05
 _MOST_BYTES: Final = 10_000
 
 
@@ -31,28 +36,30 @@ class RunningWatch:
 
 
 def take_lock(home: Path, watch: RunningWatch) -> int:
-    """Lock a home until the process ends, also if it becomes another program. Busy if one is watching it."""
+    """Lock a space until the process ends, also if it becomes another program. Busy if it is watched."""
     make_private(home)
-    handle = os.open(home / _FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    if not _try_lock(handle):
+    handle = os.open(_file(home, watch.space), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    if not _take(handle):
         os.close(handle)
-        running = find_running(home)
+        running = find_running(home, watch.space)
         who = f" (process {running.pid})" if running else ""
-        raise Busy(f"{home} is already being watched{who}. `mnemos watch status` shows it.")
+        raise Busy(
+            f"The space {watch.space} in {home} is already watched{who}. `mnemos watch status` shows it."
+        )
     os.ftruncate(handle, 0)
     os.pwrite(handle, json.dumps(asdict(watch)).encode(), 0)
     os.set_inheritable(handle, True)  # noqa: FBT003
     return handle
 
 
-def find_running(home: Path) -> RunningWatch | None:
-    """Return the watch of a home; None if none is running."""
+def find_running(home: Path, space: str) -> RunningWatch | None:
+    """Return the watch of a space; None if none is running."""
     try:
-        handle = os.open(home / _FILE, os.O_RDWR | os.O_NOFOLLOW)
+        handle = os.open(_file(home, space), os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
-        if _try_lock(handle):
+        if fcntl is None or _try_lock(handle, fcntl.LOCK_SH):
             return None
         found = json.loads(os.pread(handle, _MOST_BYTES, 0))
         return RunningWatch(found["pid"], found["since"], found["space"], tuple(found["programs"]))
@@ -63,11 +70,25 @@ def find_running(home: Path) -> RunningWatch | None:
         os.close(handle)
 
 
-def _try_lock(handle: int) -> bool:
+def _file(home: Path, space: str) -> Path:
+    # Any text may be the name of a space.
+    suffix = "" if space == _DEFAULT_SPACE else f"-{blake2b(space.encode(), digest_size=6).hexdigest()}"
+    return home / f"watch{suffix}.lock"
+
+
+def _take(handle: int) -> bool:
     if fcntl is None:
         return True
+    for _ in range(_TRIES):
+        if _try_lock(handle, fcntl.LOCK_EX):
+            return True
+        time.sleep(_PAUSE)
+    return False
+
+
+def _try_lock(handle: int, kind: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

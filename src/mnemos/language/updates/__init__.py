@@ -22,7 +22,7 @@ from mnemos.language.updates.comparison import Features, compare, find_doubts
 
 _WEIGHTS: Final = Path(__file__).with_name("weights.json")
 
-REPLACES_FROM: Final = 0.8
+REPLACES_FROM: Final = 0.6
 MAY_REPLACE_FROM: Final = 0.06
 
 
@@ -58,10 +58,20 @@ def judge(old: Claim | str, new: Claim | str) -> Judgement:
 
 
 def are_about_others(old: Claim, new: Claim) -> bool:
-    """True if two statements are about two people: a brother and a sister, or the user and a friend."""
+    """True if the user is in one and a friend or a thing in the other, or they are about two people."""
     if old.people and new.people:
         return old.people.isdisjoint(new.people)
-    return any(one.people and other.is_users and not other.subject for one, other in ((old, new), (new, old)))
+    return any(
+        one.is_users and not one.subject and (other.people or _is_unrelated(other, one))
+        for one, other in ((old, new), (new, old))
+    )
+
+
+def _is_unrelated(thing: Claim, own: Claim) -> bool:
+    """True if a statement is about a thing, and shares nothing but a verb with one about the user."""
+    shared = {token.key for token in thing.tokens} & {token.key for token in own.tokens}
+    verbs = {token.key for token in (*thing.tokens, *own.tokens) if token.is_verb}
+    return thing.is_impersonal and bool(shared) and shared <= verbs
 
 
 def are_comparable(old: Claim, new: Claim) -> bool:

@@ -99,6 +99,11 @@ class Claim:
     def predicate(self) -> tuple[Token, ...]:
         return self.tokens[self.verb :]
 
+    @property
+    def is_impersonal(self) -> bool:
+        """True if it has a subject and mentions neither the user nor the team."""
+        return bool(self.subject) and not (_USER.search(self.text) or _WE.search(self.text))
+
     @cached_property
     def target(self) -> str | None:
         """Its subject and attribute as a dotted path; None if they can't be separated."""

@@ -231,6 +231,12 @@ def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
     has_numbers = all(any(token.is_number for token in some) for some in (left, came))
     # 60 per minute and 5,000 per day are two limits.
     has_periods = all(any(token.is_period for token in some) for some in (left, came))
+    # So are 8 pm in the week and 6 pm on Saturday.
+    has_times = has_numbers and any(
+        any(token.is_period for token in one) and plain_other
+        for one, plain_other in ((left, plain[1]), (came, plain[0]))
+    )
     several_ids = all(sum(t.is_number or t.is_identifier for t in some) > 1 for some in (left, came))
     least = 1 if has_numbers else _MUCH
-    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH or has_periods or several_ids
+    has_more = all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH
+    return has_more or has_periods or has_times or several_ids

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.errors import ModelUnavailable
+from mnemos.errors import ModelUnavailable, how_to_install
 
 # Of one text, and of all texts in one run with their padding: larger runs take memory and save no time.
 MAX_TOKENS = 512
@@ -81,7 +81,7 @@ def import_library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as exc:
-        raise ModelUnavailable(f"{name} is not installed. Run pip install 'mnemos[{extra}]'.") from exc
+        raise ModelUnavailable(f"{name} is not installed. {how_to_install(extra)}") from exc
 
 
 def _first_of(folder: Path, *names: str) -> Path:

@@ -27,15 +27,8 @@ from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.word_index import PostgresIndex
 from mnemos.storage.space import NOWHERE, space_of
 from mnemos.storage.stores.passages import make_passage
+from mnemos.text.words import RULE_VERSION
 
-TABLES = (
-    "space_states", "sessions", "session_details", "messages", "passages", "embeddings", "vectors", "scopes",
-    "facts", "fact_conflicts", "fact_sessions", "scope_touches", "entry_users", "entries", "entry_words",
-    "entry_vocabulary", "entry_signs", "entry_vectors", "imported_files", "imported", "audit", "recalls",
-    "backups", "files",
-)  # fmt: skip
-"""The tables with rows of spaces, in an order in which rows can be put back."""
-_WORDS = ("words", "long_words")
 _KIND = "mnemos-postgres-backup"
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 1 << 16
@@ -81,7 +74,7 @@ def _write(
         _write_line(file, header)
         for done, (number, _) in enumerate(spaces):
             tx.value(sql.set_space, (str(number),))
-            for table in TABLES:
+            for table in schema.TABLES:
                 _copy_out(connection, target, file, table, number)
             if progress is not None:
                 progress(done / len(spaces))
@@ -144,7 +137,7 @@ def check_backup(path: Path) -> None:
     for part, _ in _read_parts(path):
         if part.get("schema", schema.VERSION) != schema.VERSION:
             raise NotADatabase(
-                f"{path} has the schema {part['schema']}, and this version of Mnemos has {schema.VERSION}."
+                f"{path} has schema {part['schema']}, but this version of Mnemos needs {schema.VERSION}."
             )
 
 
@@ -154,7 +147,9 @@ def restore(connection: Connection, target: Target, path: Path, documents: Docum
     with connection.transaction():
         tx = PostgresTransaction(connection, NOWHERE)
         tx.value(sql.lock, (target.schema,))
-        tables = ", ".join(f'"{target.schema}".{table}' for table in (*TABLES, *_WORDS, "spaces"))
+        tables = ", ".join(
+            f'"{target.schema}".{table}' for table in (*schema.TABLES, *schema.DERIVED, "spaces")
+        )
         try:
             connection.execute(f"TRUNCATE {tables}".encode())
         except psycopg.errors.InsufficientPrivilege as exc:
@@ -181,7 +176,7 @@ def restore(connection: Connection, target: Target, path: Path, documents: Docum
 def _copy_in(connection: Connection, target: Target, part: dict[str, Any], data: bytes) -> None:
     """Put rows back. A table with row-level security takes them from another one only."""
     table, columns = part["table"], part["columns"]
-    if table not in TABLES or columns != ", ".join(_columns(connection, target, table)):
+    if table not in schema.TABLES or columns != ", ".join(_columns(connection, target, table)):
         raise NotADatabase(f"The backup has a table {table!r} that this version of Mnemos does not have.")
     copied = f"copied_{table}"
     connection.execute(f'CREATE TEMP TABLE {copied} (LIKE "{target.schema}".{table}) ON COMMIT DROP'.encode())
@@ -212,3 +207,4 @@ def index_again(connection: Connection, target: Target, number: int, documents: 
         index.add(item)
     for row in tx.rows(passages.every):
         index.add_passage(make_passage(row))
+    tx.change(words.set_rule, (RULE_VERSION,))

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from msgspec import Struct
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from mnemos import errors
@@ -20,6 +20,10 @@ OLDEST_SERVER = 150_000
 _CONNECT_SECONDS = 10
 # More than we have: a statement that is planned once stays planned.
 _PREPARED = 400
+_LAST_PORT = 65_535
+_CONNECTIONS, _MOST_CONNECTIONS = 8, 1_000
+# Options that libpq does not know.
+_OWN_OPTIONS = ("schema", "connections")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,47}")
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -32,30 +36,65 @@ class Target(Struct, frozen=True):
     schema: str
     location: str
     """The URL without its password and options, for people."""
+    user: str = ""
+    database: str = ""
+    connections: int = 8
+    """The most that a process opens."""
 
 
 def parse_url(url: str) -> Target:
     """Read a PostgreSQL URL. Raises InvalidInput without showing the URL, which may have a password."""
+    _check_password(url)
     try:
         parts = urlsplit(url)
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         schema = dict(options).get("schema", SCHEMA)
-        rest = urlencode([one for one in options if one[0] != "schema"], quote_via=quote)
+        connections = int(dict(options).get("connections", _CONNECTIONS))
+        rest = urlencode([one for one in options if one[0] not in _OWN_OPTIONS], quote_via=quote)
         conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, rest, ""))
         known = conninfo_to_dict(conninfo)
+        ports = [int(port) for port in str(known.get("port") or "").split(",") if port]
     except (ValueError, psycopg.ProgrammingError):
         # The driver's message may quote the password.
         raise errors.InvalidInput(
             "The URL of the database is not valid. Write postgresql://user:password@host:5432/database, "
             "with options of libpq such as ?sslmode=require."
         ) from None
+    if not 1 <= connections <= _MOST_CONNECTIONS:
+        raise errors.InvalidInput(f"connections must be from 1 to {_MOST_CONNECTIONS}, not {connections}.")
+    if not all(1 <= port <= _LAST_PORT for port in ports):
+        raise errors.InvalidInput(f"The port of the database must be from 1 to {_LAST_PORT}.")
     if not _NAME.fullmatch(schema):
         raise errors.InvalidInput(f"{schema[:80]!r} is not a valid schema. Use up to 48 of a-z, 0-9 and _.")
     if not known.get("host") and not known.get("hostaddr") and not known.get("service"):
         raise errors.InvalidInput(
             "The URL of the database names no host. Write postgresql://user:password@host:5432/database."
         )
-    return Target(conninfo, schema, _describe(known, schema))
+    if "connect_timeout" not in known:
+        conninfo = make_conninfo(conninfo, connect_timeout=_CONNECT_SECONDS)
+    return Target(
+        conninfo,
+        schema,
+        _describe(known, schema),
+        str(known.get("user") or ""),
+        str(known.get("dbname") or ""),
+        connections,
+    )
+
+
+def _check_password(url: str) -> None:
+    """Refuse a password that ends early: its rest would be read as a host, and shown."""
+    rest = url.partition("://")[2]
+    before, _, after = rest.partition("@")
+    if (
+        "@" in after.partition("?")[0]
+        or "@" in after.partition("/")[0]
+        or (after and set(before) & set("/?#"))
+    ):
+        raise errors.InvalidInput(
+            "The password in the URL of the database has a character that must be escaped: write "
+            "%2F for /, %40 for @, %23 for # and %3F for ?."
+        )
 
 
 def _describe(known: dict[str, Any], schema: str) -> str:
@@ -72,22 +111,30 @@ def connect(target: Target) -> Connection:
         connection: Connection = psycopg.connect(
             target.conninfo,
             autocommit=True,
-            connect_timeout=_CONNECT_SECONDS,
             fallback_application_name="mnemos",
             client_encoding="utf8",
         )
     except psycopg.Error as exc:
-        raise translate_error(exc, target.location) from exc
+        raise _translate_refusal(exc, target) from exc
     try:
         _check_server(connection, target.location)
     except BaseException:
         connection.close()
         raise
     connection.prepared_max = _PREPARED
+    if _is_pooled(connection):
+        # Another client's statement may have the same name on the server's connection.
+        connection.prepare_threshold = None
     # One plan for a statement, whatever the size of its numbers.
     connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(int, Int8BinaryDumper)
     return connection
+
+
+def _is_pooled(connection: Connection) -> bool:
+    """True behind a pooler, which names a process that is not the server's."""
+    row = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
+    return row != (connection.info.backend_pid,)
 
 
 def _check_server(connection: Connection, location: str) -> None:
@@ -141,6 +188,15 @@ class PostgresTransaction:
         self._cursor.execute(sql.encoded, sql.bind(bindings, self.space))
 
 
+def send(connection: Connection, *statements: str) -> tuple[Any, ...] | None:
+    """Send statements in one round trip; return the row of the last one, if it has one."""
+    cursor = connection.cursor()
+    cursor.execute(";".join(statements).encode(), prepare=False)
+    while cursor.nextset():
+        pass
+    return None if cursor.description is None else cursor.fetchone()
+
+
 def is_lost(connection: Connection) -> bool:
     """True if the connection cannot be used any more."""
     return connection.closed
@@ -151,33 +207,74 @@ def is_worth_repeating(exc: psycopg.Error) -> bool:
     return exc.sqlstate in ("40001", "40P01")
 
 
-def translate_error(exc: psycopg.Error, location: str) -> errors.MnemosError:
+def translate_error(exc: psycopg.Error, target: Target) -> errors.MnemosError:
     """Return our error for the driver's; the caller raises it ``from`` the original."""
     state = exc.sqlstate or ""
     reason = (exc.diag.message_primary or str(exc).strip() or type(exc).__name__).splitlines()[0]
     for beginning, make, advice in _TRANSLATIONS:
         if state.startswith(beginning):
-            return make(f"{location}: {reason}. {advice}")
+            return make(f"{target.location}: {reason}. {_fill_in(advice, target)}")
     if isinstance(exc, psycopg.DataError):
         return errors.InvalidInput(f"PostgreSQL does not accept this text: {reason}.")
     if isinstance(exc, psycopg.OperationalError | psycopg.InterfaceError):
-        return errors.Unavailable(f"{location} cannot be reached: {reason}. Is the server running?")
-    return errors.StorageError(f"{location}: PostgreSQL says: {reason} ({state})")
+        return errors.Unavailable(f"{target.location} cannot be reached: {reason}. Is the server running?")
+    return errors.StorageError(f"{target.location}: PostgreSQL says: {reason} ({state})")
+
+
+def _translate_refusal(exc: psycopg.Error, target: Target) -> errors.MnemosError:
+    """Return our error for a connection that was not made.
+
+    The driver has no code for it, so this goes by its words. A server with messages in another language is
+    reported as unavailable, with its own words.
+    """
+    text = str(exc).strip()
+    # Of several hosts, the last one's; before it, the driver says that connecting failed.
+    reason = text.splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    reason = reason.rpartition("failed: ")[2].removeprefix("FATAL:  ").removesuffix(".")
+    for words, make, advice in _REFUSALS:
+        if re.search(words, reason):
+            return make(f"{target.location}: {reason}. {_fill_in(advice, target)}")
+    return errors.Unavailable(f"{target.location} cannot be reached: {reason}. Is the server running?")
+
+
+def _fill_in(advice: str, target: Target) -> str:
+    database = target.database or target.user or "DATABASE"
+    return advice.format(user=target.user or "ROLE", database=database, schema=target.schema)
 
 
 _AGAIN = "Try again."
+_NO_CONNECTION = "The server has no connection left. Close programs, raise max_connections, or use a pooler."
+_REPLICA = (
+    "This is a replica, or a server that only reads. Open it with read_only=True, or name all hosts and add "
+    "target_session_attrs=read-write to the URL."
+)
+_NO_DATABASE = "Create the database first: CREATE DATABASE {database} ENCODING 'UTF8' TEMPLATE template0."
+_HALF_MADE = (
+    "The schema {schema} has tables of another program, or a part of ours. Choose another one with "
+    "?schema=NAME, or drop it: DROP SCHEMA {schema} CASCADE."
+)
 _TRANSLATIONS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
     ("55P03", errors.Busy, "Another program kept this space busy for too long. Try again."),
     ("57014", errors.Busy, "The server cancelled the statement. Try again."),
-    ("53300", errors.Busy, "The server has no connection left. Close programs, or raise max_connections."),
+    ("53300", errors.Busy, _NO_CONNECTION),
     ("40", errors.Busy, "Other programs kept changing the same rows. Try again."),
     ("53100", errors.DiskFull, "This call stored nothing. Free space on the server and repeat it."),
     ("53400", errors.DiskFull, "This call stored nothing. Raise the limit on the server and repeat it."),
-    ("25006", errors.ReadOnly, "Is this a replica? Add target_session_attrs=read-write to the URL."),
+    ("25006", errors.ReadOnly, _REPLICA),
+    # A replica refuses READ WRITE as something it does not have.
+    ("0A000", errors.ReadOnly, _REPLICA),
     ("28", errors.PermissionDenied, "Check the user and the password."),
-    ("3D", errors.Unavailable, "Create the database first: CREATE DATABASE name ENCODING 'UTF8'."),
-    ("42501", errors.PermissionDenied, "Ask the owner to run `mnemos postgres init`, and for its GRANTs."),
+    ("3D", errors.Unavailable, _NO_DATABASE),
+    (
+        "42501",
+        errors.PermissionDenied,
+        "Ask the owner of the tables to run `mnemos postgres init --role {user}`. To make the tables "
+        "yourself, ask for GRANT CREATE ON DATABASE {database} TO {user}.",
+    ),
     ("42P01", errors.NotADatabase, "The tables of Mnemos are not there. Run `mnemos postgres init`."),
+    ("42P07", errors.NotADatabase, _HALF_MADE),
+    ("42710", errors.NotADatabase, _HALF_MADE),
+    ("42703", errors.NotADatabase, _HALF_MADE),
     ("3F000", errors.NotADatabase, "The schema of Mnemos is not there. Run `mnemos postgres init`."),
     (
         "25P03",
@@ -190,4 +287,22 @@ _TRANSLATIONS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
     ("57P", errors.Unavailable, _AGAIN),
     ("53", errors.Unavailable, _AGAIN),
     ("XX001", errors.Corrupt, "Restore a backup of the server."),
+)
+_REFUSALS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
+    ("invalid .* value|invalid port|bad value for|invalid integer", errors.InvalidInput, "Correct the URL."),
+    ("no password supplied", errors.PermissionDenied, "Set PGPASSWORD, or add a line to ~/.pgpass."),
+    ("authentication failed", errors.PermissionDenied, "Check the user and the password."),
+    ("pg_hba.conf", errors.PermissionDenied, "Ask the administrator to let {user} in from here."),
+    (
+        "permission denied for database",
+        errors.PermissionDenied,
+        "Ask for GRANT CONNECT ON DATABASE {database}.",
+    ),
+    ("^role .* does not exist", errors.PermissionDenied, "Create it first: CREATE ROLE {user} LOGIN."),
+    ("not permitted to log in", errors.PermissionDenied, "Ask for ALTER ROLE {user} LOGIN."),
+    ("^database .* does not exist", errors.Unavailable, _NO_DATABASE),
+    ("too many c|connection slots", errors.Busy, _NO_CONNECTION),
+    ("SSL|TLS|certificate", errors.Unavailable, "Check sslmode and sslrootcert in the URL."),
+    ("starting up|shutting down|recovery mode|not yet accepting", errors.Unavailable, _AGAIN),
+    ("read-only|hot standby", errors.ReadOnly, _REPLICA),
 )

@@ -10,6 +10,7 @@ from mnemos.storage.postgres.backup_file import index_again
 from mnemos.storage.postgres.connection import PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.stores.vectors import drop, find_damaged
+from mnemos.text.words import RULE_VERSION
 
 _LAG_SECONDS = 60.0
 
@@ -25,6 +26,8 @@ def look_at(tx: PostgresTransaction, target: Target) -> list[Check]:
         _check_count(tx, "orphans", sql.orphans, "messages without a session"),
         _check_count(tx, "counters", sql.wrong_counters, "sessions with a wrong message count"),
         _check_index(tx, sql),
+        *_check_rule(tx, target),
+        _describe_size(tx, sql, target),
         *_check_vectors(tx, target),
         *_check_replica(tx, sql),
         *_check_transactions(tx, sql),
@@ -44,6 +47,7 @@ def repair(tx: PostgresTransaction, target: Target, documents: Documents) -> lis
         index_again(tx.connection, target, tx.space.id, documents)
         done.append(report_ok("index", "made again from the texts"))
     damaged = find_damaged(tx, vectors)
+    done.append(report_ok("new words", f"{tx.value(sql.empty_pending)} pages moved into the index"))
     if damaged:
         drop(tx, vectors, damaged)
         done.append(report_ok("vectors", "the damaged ones are made again when needed"))
@@ -61,7 +65,9 @@ def _check_role(tx: PostgresTransaction, sql: Any) -> Check:
     if is_super or bypasses:
         what = "is a superuser" if is_super else "bypasses row-level security"
         return report_problem(
-            "role", f"{name} {what}, so the server does not keep spaces apart. Use a role of its own."
+            "role",
+            f"{name} {what}, so row-level security does not separate spaces. Run CREATE ROLE agent LOGIN and "
+            "`mnemos postgres init --role agent`, and name agent in the URL.",
         )
     return report_ok("role", f"{name}, bound by row-level security")
 
@@ -75,7 +81,7 @@ def _check_wall(tx: PostgresTransaction, sql: Any, target: Target) -> Check:
 
 def _check_count(tx: PostgresTransaction, name: str, sql: str, what: str) -> Check:
     count = tx.value(sql)
-    return Check(name, ok=not count, detail=f"{count} {what}" if count else "fine")
+    return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
 
 
 def _check_index(tx: PostgresTransaction, sql: Any) -> Check:
@@ -85,6 +91,23 @@ def _check_index(tx: PostgresTransaction, sql: Any) -> Check:
         detail = f"{missing} passages are not in the index, {stale} entries have no text"
         return report_problem("index", detail)
     return report_ok("index", "complete")
+
+
+def _check_rule(tx: PostgresTransaction, target: Target) -> list[Check]:
+    sql: Any = load("words", target.schema)
+    found = tx.rows(sql.rule)
+    if not found or found[0][0] >= RULE_VERSION:
+        return []
+    ((done, total),) = tx.rows(sql.count_renewed, (found[0][1] or 0,))
+    return [report_ok("words", f"made again by the new rule for {done:,} of {total:,} messages")]
+
+
+def _describe_size(tx: PostgresTransaction, sql: Any, target: Target) -> Check:
+    ((own, total, size),) = tx.rows(sql.share, (f'"{target.schema}".messages', target.schema))
+    share = size * own / max(own, total, 1)
+    return report_ok(
+        "size", f"about {share / 1e6:,.0f} MB of {size / 1e6:,.0f} MB, by {own:,} messages of this space"
+    )
 
 
 def _check_vectors(tx: PostgresTransaction, target: Target) -> list[Check]:
@@ -103,11 +126,16 @@ def _check_transactions(tx: PostgresTransaction, sql: Any) -> list[Check]:
     return [
         report_problem(
             "old transaction",
-            f"session {pid} ({name or 'without a name'}) has had one open for {seconds / 60:.0f} minutes; "
+            f"session {pid} ({name or 'without a name'}) sees a state of {_describe_age(minutes, age)} ago; "
             "until it ends, erased rows stay in the server's files",
         )
-        for pid, name, seconds in tx.rows(sql.long_transactions)
+        for pid, name, minutes, age in tx.rows(sql.old_snapshots)
     ]
+
+
+def _describe_age(minutes: float | None, age: int) -> str:
+    """The server hides from most roles for how long others' transactions have been open."""
+    return f"{age:,} transactions" if minutes is None else f"{minutes:.0f} minutes"
 
 
 def _check_dead_rows(tx: PostgresTransaction, sql: Any, target: Target) -> list[Check]:

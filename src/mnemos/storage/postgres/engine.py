@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import random
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,17 +15,19 @@ from typing import Any, TypeVar
 import psycopg
 from msgspec import Struct
 
-from mnemos.errors import Busy, MnemosError, ReadOnly, SchemaChanged, StorageError, Unavailable
+from mnemos.errors import Busy, InvalidInput, MnemosError, ReadOnly, SchemaChanged, StorageError, Unavailable
 from mnemos.files import name_beside
 from mnemos.setting_values import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.postgres import backup_file, doctor, schema, upkeep
+from mnemos.storage.postgres.commits import RETRY_SECONDS, LostCommit, was_committed
 from mnemos.storage.postgres.connection import (
     Connection,
     PostgresTransaction,
     is_lost,
     is_worth_repeating,
     parse_url,
+    send,
     translate_error,
 )
 from mnemos.storage.postgres.handle import Handle, Maker, WriteHandle
@@ -36,12 +38,13 @@ from mnemos.storage.space import NOWHERE, space_of
 from mnemos.storage.upkeep import Upkeep
 
 T = TypeVar("T")
-log = logging.getLogger("mnemos.storage")
 
 _DELETES_A_STEP = 12
-_RETRY_SECONDS = 0.02
+_RECONNECT_SECONDS = 0.1
 # One plan for a statement, whatever values are bound: planning takes longer than most statements.
 _PLANS = "SET LOCAL plan_cache_mode = force_generic_plan"
+# Without it, settings of a transaction do not reach the workers.
+_CITUS = "SET LOCAL citus.propagate_set_commands = 'local'"
 # A process that is stopped inside a transaction keeps its space for this long.
 _IDLE_SECONDS = 60
 
@@ -53,13 +56,12 @@ class _Known(Struct, frozen=True):
     epoch: int
 
 
-class _LostCommit(Exception):
-    """The connection was lost while a transaction was being committed."""
+class _Running(threading.local):
+    """The transaction that a thread is in."""
 
-    def __init__(self, transaction: str, answer: Any) -> None:
-        super().__init__(transaction)
-        self.transaction = transaction
-        self.answer = answer
+    handle: Handle | None = None
+    outdated: Handle | None = None
+    """One that this thread has written outside of."""
 
 
 class PostgresStorage:
@@ -85,6 +87,7 @@ class PostgresStorage:
         self._texts = PostgresTexts(self, self._target.schema)
         self._further: Callable[[], bool] | None = None
         self._known: _Known | None = None
+        self._first_settings: tuple[str, ...] = ()
         self._is_closed = False
         self._begin_process()
         try:
@@ -115,6 +118,10 @@ class PostgresStorage:
 
     def read(self, work: Callable[[Reads], T]) -> T:
         self._check_usable()
+        running = self._running.handle
+        if running is not None and running is not self._running.outdated:
+            # A second connection would be waited for without end once all are taken by such threads.
+            return work(running)
         return self._repeat(lambda: self._read_once(work), self._busy_seconds)
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
@@ -125,13 +132,15 @@ class PostgresStorage:
         deadline = time.monotonic() + seconds
         # One thread at a time, so that waiting threads take no connection.
         if not self._lock.acquire(timeout=seconds):
-            raise Busy(f"{self.location} is kept busy by another thread of this process. Try again.")
+            raise Busy(f"Another thread of this process is using {self.location}. Try again.")
         try:
             result, appended, stored = self._repeat(
                 lambda: self._write_once(work, deadline - time.monotonic()), seconds
             )
         finally:
             self._lock.release()
+        # An outer read began before this write: reads of this thread must not use its view any more.
+        self._running.outdated = self._running.handle
         if appended or stored:
             self._upkeep.notice(appended)
         return result
@@ -143,9 +152,9 @@ class PostgresStorage:
         while True:
             try:
                 return attempt()
-            except _LostCommit as exc:
+            except LostCommit as exc:
                 self._pool.drop_idle()
-                if self._was_committed(exc.transaction, deadline):
+                if was_committed(exc, deadline, self._maintain, self._target, self._first_settings):
                     return exc.answer  # type: ignore[no-any-return]
             except psycopg.Error as exc:
                 lost = exc.__dict__.get("connection_lost", False)
@@ -155,15 +164,15 @@ class PostgresStorage:
                     self._pool.drop_idle()
                     continue
                 if not is_worth_repeating(exc) or time.monotonic() > deadline:
-                    raise translate_error(exc, self.location) from exc
-                time.sleep(random.uniform(0.0, _RETRY_SECONDS))  # noqa: S311
+                    raise translate_error(exc, self._target) from exc
+                time.sleep(random.uniform(0.0, RETRY_SECONDS))  # noqa: S311
 
     def _read_once(self, work: Callable[[Reads], T]) -> T:
-        connection = self._pool.take(self._busy_seconds)
+        connection = self._take(self._busy_seconds)
         try:
             handle = self._begin_read(connection)
-            result = work(handle)
-            connection.execute(b"COMMIT")
+            result = self._run(handle, work)
+            send(connection, "COMMIT")
         except BaseException as exc:
             self._abandon(connection, exc)
             raise
@@ -171,23 +180,40 @@ class PostgresStorage:
         return result
 
     def _write_once(self, work: Callable[[Writes], T], seconds: float) -> tuple[T, int, int]:
-        connection = self._pool.take(max(seconds, 0.0))
-        transaction = ""
+        connection = self._take(max(seconds, 0.0))
+        token = secrets.randbits(63)
         answer: tuple[T, int, int] | None = None
         try:
-            handle, transaction = self._begin_write(connection, seconds)
-            self._running.tx = handle.tx
-            answer = work(handle), handle.sessions.appended, handle.entries.stored
-            connection.execute(b"COMMIT")
+            handle = self._begin_write(connection, seconds)
+            answer = self._run(handle, work), handle.sessions.appended, handle.entries.stored
+            send(connection, f"{self._sql.commit} VALUES ({handle.space.id:d}, {token:d})", "COMMIT")
         except BaseException as exc:
             lost = self._abandon(connection, exc)
             if answer is not None and lost and isinstance(exc, psycopg.Error):
-                raise _LostCommit(transaction, answer) from exc
+                raise LostCommit(handle.space.id, token, answer) from exc
             raise
-        finally:
-            self._running.tx = None
         self._pool.give_back(connection)
         return answer
+
+    def _take(self, seconds: float) -> Connection:
+        """Return a connection; a server that restarts is waited for."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self._pool.take(max(deadline - time.monotonic(), 0.0))
+            except Unavailable:
+                if time.monotonic() + _RECONNECT_SECONDS > deadline:
+                    raise
+                time.sleep(_RECONNECT_SECONDS)
+
+    def _run(self, handle: Any, work: Callable[[Any], T]) -> T:
+        """Run work, with its transaction as the one that reads of this thread use meanwhile."""
+        outer = self._running.handle
+        self._running.handle = handle
+        try:
+            return work(handle)
+        finally:
+            self._running.handle = outer
 
     def _abandon(self, connection: Connection, exc: BaseException) -> bool:
         """Undo a transaction and return its connection; True if the connection was lost."""
@@ -209,9 +235,10 @@ class PostgresStorage:
         while True:
             known = self._known or self._resolve(connection)
             number = -1 if known is None else known.number
-            state = _begin(
+            state = send(
                 connection,
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                *self._first_settings,
                 _PLANS,
                 f"SET LOCAL mnemos.space = '{number:d}'",
                 f"{self._sql.state_to_read} {number:d}",
@@ -227,8 +254,9 @@ class PostgresStorage:
             connection.execute(b"ROLLBACK")
             self._known = None
 
-    def _begin_write(self, connection: Connection, seconds: float) -> tuple[WriteHandle, str]:
+    def _begin_write(self, connection: Connection, seconds: float) -> WriteHandle:
         settings = [
+            *self._first_settings,
             _PLANS,
             f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
             f"SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS:d}s'",
@@ -238,7 +266,7 @@ class PostgresStorage:
         while True:
             known = self._known or self._resolve(connection)
             assert known is not None  # noqa: S101
-            state = _begin(
+            state = send(
                 connection,
                 "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
                 *settings,
@@ -248,7 +276,7 @@ class PostgresStorage:
             if state is not None and int(state[1]) == known.epoch:
                 self._check_schema(int(state[0]))
                 tx = PostgresTransaction(connection, space_of(known.number))
-                return self._maker.make_writer(tx, known.epoch), str(state[2])
+                return self._maker.make_writer(tx, known.epoch)
             connection.execute(b"ROLLBACK")
             self._known = None
 
@@ -271,47 +299,39 @@ class PostgresStorage:
         self._known = _Known(number, epoch)
         return self._known
 
-    def _was_committed(self, transaction: str, deadline: float) -> bool:
-        """Ask the server what became of a commit whose answer was lost.
-
-        False if it was undone and can be run again. Raises Unavailable if the server does not know.
-        """
-        status: Any = None
-        while True:
-            try:
-                connection = self._pool.take(max(deadline - time.monotonic(), 0.0))
-                try:
-                    status = PostgresTransaction(connection, NOWHERE).value(self._sql.outcome, (transaction,))
-                finally:
-                    self._pool.give_back(connection)
-            except (psycopg.Error, Unavailable):
-                status = "in progress"
-            if status != "in progress" or time.monotonic() > deadline:
-                break
-            time.sleep(_RETRY_SECONDS)
-        if status in ("committed", "aborted"):
-            return bool(status == "committed")
-        raise Unavailable(
-            f"The connection to {self.location} was lost while storing. The change may have been stored: "
-            "look before you repeat it."
-        )
-
     def spaces(self) -> list[tuple[str, int, int]]:
         return self.read(lambda tx: upkeep.list_spaces(_handle(tx).tx, self._target))
 
     def current_transaction(self) -> PostgresTransaction:
         """Return the transaction of the ``write`` that this thread is in."""
-        tx: PostgresTransaction = self._running.tx
-        return tx
+        handle = self._running.handle
+        assert isinstance(handle, WriteHandle)  # noqa: S101
+        return handle.tx
 
     @staticmethod
     def transaction_of(tx: Reads | Writes) -> PostgresTransaction:
         return _handle(tx).tx
 
+    def read_history(self, part: str, after: int, limit: int, user: str | None) -> list[tuple[Any, ...]]:
+        """Return a page of ``sessions``, ``messages`` or ``facts``; the last column is the next ``after``.
+
+        ``user``: only what belongs to this user or to nobody.
+        """
+        sql = getattr(load("history", self._target.schema), part)
+        asked = {"after": after, "limit": limit, "user": user}
+        return self.read(lambda tx: _handle(tx).tx.rows(sql, asked))
+
     def grant(self, role: str) -> None:
         """Let a role read and write all tables, without owning them. Raises PermissionDenied, NotFound."""
         self._check_usable()
         self._maintain(lambda connection: schema.grant(connection, self._target, role))
+
+    def distribute(self) -> None:
+        """Spread the tables over the workers of Citus, by space. Raises InvalidInput, PermissionDenied."""
+        self._check_usable()
+        if not self._first_settings:
+            raise InvalidInput(f"{self.location} has no Citus. Create it first: CREATE EXTENSION citus.")
+        self._maintain(lambda connection: schema.distribute(connection, self._target))
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], object]]:
@@ -327,7 +347,7 @@ class PostgresStorage:
     # --- upkeep -----------------------------------------------------------------------------
 
     def finish_deletes(self) -> None:
-        while self.write(_delete_some):
+        while self.write(self._delete_some):
             pass
 
     def catch_up(self, seconds: float | None = None) -> int:  # noqa: ARG002
@@ -335,8 +355,10 @@ class PostgresStorage:
         self._check_usable()
         return 0
 
-    def optimize(self, seconds: float | None = None) -> None:
+    def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
         self.finish_deletes()
+        if deep:
+            self._maintain(lambda connection: upkeep.reindex(connection, self._target))
         if seconds is None:
             self.scrub()
         else:
@@ -400,6 +422,8 @@ class PostgresStorage:
 
     def _open(self) -> None:
         def work(connection: Connection) -> None:
+            if schema.has_citus(connection, self._target, read_only=self._read_only):
+                self._first_settings = (_CITUS,)
             if self._read_only:
                 schema.check_readable(connection, self._target)
             else:
@@ -407,8 +431,12 @@ class PostgresStorage:
             self._resolve(connection)
 
         self._maintain(work)
-        if not self._read_only and self.read(_has_doomed):
+        if not self._read_only and self.read(self._has_work):
             self._upkeep.notice(0)
+
+    def _has_work(self, tx: Reads) -> bool:
+        handle = _handle(tx)
+        return handle.sessions.has_doomed() or upkeep.has_old_words(handle.tx, self._target)
 
     def _maintain(self, work: Callable[[Connection], T]) -> T:
         """Run work on a connection outside any transaction."""
@@ -417,7 +445,7 @@ class PostgresStorage:
             result = work(connection)
         except psycopg.Error as exc:
             self._abandon(connection, exc)
-            raise translate_error(exc, self.location) from exc
+            raise translate_error(exc, self._target) from exc
         except BaseException as exc:
             self._abandon(connection, exc)
             raise
@@ -429,7 +457,7 @@ class PostgresStorage:
     def _begin_process(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._running = threading.local()
+        self._running = _Running()
         self._pool = pool_of(self._target)
         self._pool.enter()
         self._upkeep = Upkeep(self, self._step, self._idle_step)
@@ -442,11 +470,20 @@ class PostgresStorage:
 
     def _step(self) -> bool:
         """Do one bounded piece of background work; False when nothing is left."""
-        if self.write(_delete_some):
+        if self.write(self._delete_some) or self.write(self._renew_words):
             return True
         self._upkeep.waiting = 0
         self._empty_pending()
         return False
+
+    def _delete_some(self, tx: Writes) -> bool:
+        assert isinstance(tx, WriteHandle)  # noqa: S101
+        tx.tx.change(self._sql.remove_tokens)
+        return tx.sessions.delete_some(_DELETES_A_STEP)
+
+    def _renew_words(self, tx: Writes) -> bool:
+        handle = _handle(tx)
+        return upkeep.renew_words(handle.tx, self._documents, self._target.schema)
 
     def _empty_pending(self) -> None:
         """Move new words from the list that every search reads into the index proper."""
@@ -455,24 +492,6 @@ class PostgresStorage:
 
     def _idle_step(self) -> bool:
         return self._further is not None and self._further()
-
-
-def _begin(connection: Connection, *statements: str) -> tuple[Any, ...] | None:
-    """Send statements in one round trip; return the row of the last one."""
-    cursor = connection.cursor()
-    cursor.execute(";".join(statements).encode())
-    while cursor.nextset():
-        pass
-    return cursor.fetchone()
-
-
-def _has_doomed(tx: Reads) -> bool:
-    return _handle(tx).sessions.has_doomed()
-
-
-def _delete_some(tx: Writes) -> bool:
-    assert isinstance(tx, WriteHandle)  # noqa: S101
-    return tx.sessions.delete_some(_DELETES_A_STEP)
 
 
 def _handle(tx: Reads | Writes) -> Handle:

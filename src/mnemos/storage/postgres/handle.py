@@ -18,7 +18,12 @@ from mnemos.storage.stores.imports import StoredImports
 from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
 from mnemos.storage.stores.recalls import StoredRecalls
 from mnemos.storage.stores.sessions import StoredSessionReads
+from mnemos.storage.stores.tombstones import StoredTombstones
 from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
+
+_FILES = (
+    "sessions", "passages", "vectors", "facts", "entries", "imports", "audit", "recalls", "tombstones",
+)  # fmt: skip
 
 
 class Handle(Struct, frozen=True):
@@ -32,6 +37,7 @@ class Handle(Struct, frozen=True):
     imports: StoredImports
     audit: StoredAudit
     recalls: StoredRecalls
+    tombstones: StoredTombstones
 
 
 class WriteHandle(Handle, frozen=True):
@@ -49,10 +55,7 @@ class Maker:
         self._schema = schema
         self._documents = documents
         self._remembered = Remembered()
-        self._sql = {
-            name: load(name, schema)
-            for name in ("sessions", "passages", "vectors", "facts", "entries", "imports", "audit", "recalls")
-        }
+        self._sql = {name: load(name, schema) for name in _FILES}
 
     def make_reader(self, tx: PostgresTransaction, mark: int) -> Handle:
         sql, space = self._sql, tx.space
@@ -69,6 +72,7 @@ class Maker:
             StoredImports(tx, space, sql["imports"]),
             StoredAudit(tx, space, sql["audit"]),
             StoredRecalls(tx, space, sql["recalls"]),
+            StoredTombstones(tx, space, sql["tombstones"]),
         )
 
     def make_writer(self, tx: PostgresTransaction, mark: int) -> WriteHandle:
@@ -88,4 +92,5 @@ class Maker:
             StoredImports(tx, space, sql["imports"]),
             StoredAudit(tx, space, sql["audit"]),
             StoredRecalls(tx, space, sql["recalls"]),
+            StoredTombstones(tx, space, sql["tombstones"]),
         )

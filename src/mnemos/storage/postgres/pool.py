@@ -14,8 +14,6 @@ from typing import Any
 from mnemos.errors import Busy
 from mnemos.storage.postgres.connection import Connection, Target, connect, is_lost
 
-MOST_CONNECTIONS = 8
-
 # Connections inherited through a fork, kept from the garbage collector for ever.
 _inherited: list[Any] = []
 _pools: dict[tuple[int, Target], Pool] = {}
@@ -41,13 +39,13 @@ class Pool:
                     if not is_lost(connection):
                         return connection
                     self._open -= 1
-                if self._open < MOST_CONNECTIONS:
+                if self._open < self.target.connections:
                     self._open += 1
                     break
                 if not self._free.wait(deadline - time.monotonic()):
                     raise Busy(
-                        f"All {MOST_CONNECTIONS} connections to {self.target.location} are in use by this "
-                        "process. Try again."
+                        f"All {self.target.connections} connections to {self.target.location} are in use by "
+                        "this process. Try again, or add ?connections=16 to the URL."
                     )
         try:
             return connect(self.target)

@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from mnemos.errors import NotADatabase, NotFound, SchemaChanged, SchemaTooNew
+from mnemos.errors import NotADatabase, NotFound, ReadOnly, SchemaChanged, SchemaTooNew
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import FOLDER, load, make_statement
 from mnemos.storage.space import NOWHERE, space_of
@@ -21,6 +21,19 @@ _GRANTS: tuple[LiteralString, ...] = (
     "GRANT USAGE ON SCHEMA {schema} TO {role}",
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
 )
+# Lets a role clean up after `forget`, and make indexes again.
+_MAINTAIN: LiteralString = "GRANT MAINTAIN ON ALL TABLES IN SCHEMA {schema} TO {role}"
+_FIRST_WITH_MAINTAIN = 170_000
+REFERENCES = ("properties", "spaces")
+TABLES = (
+    "space_states", "sessions", "session_details", "messages", "passages", "embeddings", "vectors", "scopes",
+    "facts", "fact_conflicts", "fact_sessions", "scope_touches", "entry_users", "entries", "entry_words",
+    "entry_vocabulary", "entry_signs", "entry_vectors", "imported_files", "imported", "audit", "recalls",
+    "backups", "files", "tombstones",
+)  # fmt: skip
+"""The tables with rows of spaces that a backup has, in an order in which rows can be put back."""
+DERIVED = ("words", "long_words", "commits")
+DISTRIBUTED = (*TABLES, *DERIVED)
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
 
@@ -42,6 +55,9 @@ def migrate(connection: Connection, target: Target) -> None:
         for number in range(version, VERSION):
             text = _COMMENT.sub("", _MIGRATIONS[number].read_text(encoding="utf-8"))
             connection.execute(make_statement(text, target.schema).encoded)
+        for (role,) in tx.rows(queries.grantees, (target.schema,)):
+            # New tables belong to the roles that use the old ones.
+            _grant(connection, target, role)
         tx.change(queries.set_property, ("schema", str(VERSION)))
         _set_versions(tx, queries)
 
@@ -55,13 +71,18 @@ def _set_versions(tx: PostgresTransaction, queries: Any) -> None:
 
 def grant(connection: Connection, target: Target, role: str) -> None:
     """Let a role use the tables; an unknown one raises NotFound."""
-    name, schema = sql.Identifier(role), sql.Identifier(target.schema)
     try:
         with connection.transaction():
-            for text in _GRANTS:
-                connection.execute(sql.SQL(text).format(role=name, schema=schema))
+            _grant(connection, target, role)
     except psycopg.errors.UndefinedObject as exc:
         raise NotFound(f"The server has no role {role!r}. Create it first: CREATE ROLE … LOGIN.") from exc
+
+
+def _grant(connection: Connection, target: Target, role: str) -> None:
+    name, schema = sql.Identifier(role), sql.Identifier(target.schema)
+    has_maintain = connection.info.server_version >= _FIRST_WITH_MAINTAIN
+    for text in (*_GRANTS, _MAINTAIN) if has_maintain else _GRANTS:
+        connection.execute(sql.SQL(text).format(role=name, schema=schema))
 
 
 def version_of(connection: Connection, target: Target) -> int:
@@ -78,6 +99,8 @@ def version_of(connection: Connection, target: Target) -> int:
         ) from exc
     if value is None:
         raise NotADatabase(f"The schema {target.schema} of {target.location} belongs to another program.")
+    if not value.isdigit():
+        raise NotADatabase(f"{target.location} has the schema version {value[:20]!r}. Restore a backup.")
     version = int(value)
     if version > VERSION:
         raise SchemaTooNew(
@@ -87,6 +110,30 @@ def version_of(connection: Connection, target: Target) -> int:
     return version
 
 
+def has_citus(connection: Connection, target: Target, *, read_only: bool) -> bool:
+    """True if the server has Citus. Raises ReadOnly for a replica, unless it is only read."""
+    queries: Any = load("schema", target.schema)
+    ((is_replica, found),) = PostgresTransaction(connection, NOWHERE).rows(queries.server)
+    if is_replica and not read_only:
+        raise ReadOnly(
+            f"{target.location} is a replica. Open it with read_only=True, or name all hosts and add "
+            "target_session_attrs=read-write to the URL."
+        )
+    return bool(found)
+
+
+def distribute(connection: Connection, target: Target) -> None:
+    """Spread the tables over the workers of Citus: the small ones whole to each, the others by space."""
+    queries: Any = load("schema", target.schema)
+    tx = PostgresTransaction(connection, NOWHERE)
+    for table in REFERENCES:
+        tx.value(queries.refer, (f'"{target.schema}".{table}',))
+    first, *others = DISTRIBUTED
+    tx.value(queries.distribute, (f'"{target.schema}".{first}', "none"))
+    for table in others:
+        tx.value(queries.distribute, (f'"{target.schema}".{table}', f'"{target.schema}".{first}'))
+
+
 def check_readable(connection: Connection, target: Target) -> None:
     """Raise NotFound or SchemaChanged if the tables cannot be read."""
     version = version_of(connection, target)
@@ -94,7 +141,7 @@ def check_readable(connection: Connection, target: Target) -> None:
         raise NotFound(f"There is no memory at {target.location} to read.")
     if version < VERSION:
         raise SchemaChanged(
-            f"{target.location} has the older schema {version}. Open it once for writing, which migrates it."
+            f"{target.location} has the older schema {version}. Open it once for writing to migrate it."
         )
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
+from itertools import islice
 from typing import Any
 
 import psycopg
 
-from mnemos.storage.base import Usage
+from mnemos.storage.base import Documents, Usage
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
+from mnemos.storage.postgres.word_index import PostgresIndex
 from mnemos.storage.space import NOWHERE
+from mnemos.storage.stores.passages import make_passage
+from mnemos.storage.terms import ids_of
+from mnemos.text.words import RULE_VERSION
 
 log = logging.getLogger("mnemos.storage")
 
 # Short reads end meanwhile.
 _PATIENCE_SECONDS = 2.0
 _NAP_SECONDS = 0.01
+_RENEWED_AT_ONCE = 100
 # Tables that hold texts, or words and vectors made of them.
 _WITH_TEXT = (
     "messages", "words", "long_words", "passages", "vectors", "facts", "entries", "entry_words",
@@ -27,21 +33,16 @@ _WITH_TEXT = (
 
 
 def empty_pending(connection: Connection, target: Target) -> None:
-    """Move new words from the list that every search reads into the index proper.
-
-    Only the owner of the tables may; for others the server does it now and then.
-    """
+    """Move new words from the list that every search reads into the index proper."""
     sql: Any = load("engine", target.schema)
-    try:
-        PostgresTransaction(connection, NOWHERE).value(
-            sql.empty_pending, (f'"{target.schema}".words_by_word',)
-        )
-    except psycopg.errors.InsufficientPrivilege:
-        log.debug("only the owner of the tables can empty the pending list")
+    PostgresTransaction(connection, NOWHERE).value(sql.empty_pending)
 
 
 def vacuum(connection: Connection, target: Target) -> bool:
-    """Let the server reuse the place of erased rows; False while others may still see them."""
+    """Let the server reuse the place of erased rows.
+
+    False while others may still see them, or if the role may not: it needs MAINTAIN, or to own the tables.
+    """
     sql: Any = load("engine", target.schema)
     tx = PostgresTransaction(connection, NOWHERE)
     now = tx.value(sql.now)
@@ -49,8 +50,61 @@ def vacuum(connection: Connection, target: Target) -> bool:
     while (is_seen := tx.value(sql.older_snapshots, (now,)) > 0) and time.monotonic() < deadline:
         time.sleep(_NAP_SECONDS)
     tables = ", ".join(f'"{target.schema}".{table}' for table in _WITH_TEXT)
-    connection.execute(f"VACUUM (INDEX_CLEANUP ON) {tables}".encode())
-    return not is_seen
+    # A table that the role may not clean up is skipped with a warning.
+    warnings: list[str] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            warnings.append(notice.message_primary or "")
+
+    connection.add_notice_handler(note)
+    try:
+        connection.execute(f"VACUUM (INDEX_CLEANUP ON) {tables}".encode())
+    finally:
+        connection.remove_notice_handler(note)
+    if warnings:
+        log.debug("VACUUM: %s", warnings[0])
+    return not is_seen and not warnings
+
+
+def reindex(connection: Connection, target: Target) -> None:
+    """Make the indexes of words again while they are in use: they keep a forgotten word as a key."""
+    connection.execute(f'REINDEX TABLE CONCURRENTLY "{target.schema}".words'.encode())
+
+
+def has_old_words(tx: PostgresTransaction, target: Target) -> bool:
+    """True if another rule made words of this space."""
+    sql: Any = load("words", target.schema)
+    rule = tx.value(sql.rule)
+    return rule is not None and rule < RULE_VERSION
+
+
+def renew_words(tx: PostgresTransaction, documents: Documents, schema: str) -> bool:
+    """Make some words again that another rule made; False when none are left.
+
+    Until a space is done, its old words serve.
+    """
+    sql: Any = load("words", schema)
+    ((rule, through),) = tx.rows(sql.rule)
+    if rule >= RULE_VERSION:
+        return False
+    index = PostgresIndex(tx, tx.space, documents, schema)
+    start = tx.space.first - 1 if through is None else through
+    items = list(islice(index.indexables(start, tx.space.last), _RENEWED_AT_ONCE))
+    for item in items:
+        index.remove(item)
+        if not item.message.forgotten:
+            index.add(item)
+    if items:
+        last = items[-1].message
+        tx.change(sql.set_through, (last.id + ids_of(last) - 1,))
+        return True
+    passages: Any = load("passages", schema)
+    for passage in map(make_passage, tx.rows(passages.every)):
+        index.remove_passage(passage)
+        index.add_passage(passage)
+    tx.change(sql.set_rule, (RULE_VERSION,))
+    return False
 
 
 def usage(tx: PostgresTransaction, target: Target) -> Usage:

@@ -58,7 +58,7 @@ class SqliteTransaction:
 def check_sqlite(version: int) -> None:
     if version < OLDEST_SQLITE:
         raise errors.EngineTooOld(
-            f"apsw carries SQLite {version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}, "
+            f"apsw includes SQLite {version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}, "
             "which can corrupt a database that several processes use. Install apsw 3.51.3 or newer."
         )
 

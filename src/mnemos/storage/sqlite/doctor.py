@@ -53,12 +53,13 @@ _TABLES = {
     "entries": (*range(8), *range(12, 16)),
     "imported_files": range(10),
     "imported": range(3),
+    "tombstones": range(5),
 }
 # Missing from a file that was damaged before it was migrated.
 _LATER = frozenset(
     {
         "passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries", "imported_files",
-        "imported",
+        "imported", "tombstones",
     }
 )  # fmt: skip
 _BATCH = 500
@@ -89,7 +90,7 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
         report_ok("schema", f"version {schema.version_of(connection)}"),
         Check("integrity", ok=not of_file, detail="; ".join(of_file) or "ok"),
         _check_count(connection, "orphans", SQL.orphans, "messages without a session"),
-        _check_count(connection, "counters", SQL.wrong_counters, "sessions with a wrong message count"),
+        _check_count(connection, "counters", SQL.wrong_counters, "sessions whose message count is wrong"),
         _check_index(connection, of_index),
         *_check_vectors(connection),
     ]
@@ -123,7 +124,7 @@ def _is_of_index(complaint: str) -> bool:
 
 def _check_count(connection: apsw.Connection, name: str, sql: str, what: str) -> Check:
     count = connection.execute(sql).get
-    return Check(name, ok=not count, detail=f"{count} {what}" if count else "fine")
+    return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
 
 
 def _check_index(connection: apsw.Connection, complaints: list[str]) -> Check:

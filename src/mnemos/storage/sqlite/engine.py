@@ -129,7 +129,7 @@ class SqliteStorage:
             raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
         seconds = self._busy_seconds if within is None else within
         if not self._lock.acquire(timeout=seconds):
-            raise Busy(f"{self.location} is kept busy by another thread of this process. Try again.")
+            raise Busy(f"Another thread of this process is using {self.location}. Try again.")
         try:
             if self._place.lost is not None:
                 raise DatabaseGone(self._place.lost)
@@ -181,14 +181,14 @@ class SqliteStorage:
                         break
         return self.read(lambda tx: index.state_of(_handle(tx).connection, _handle(tx).space).pending)
 
-    def optimize(self, seconds: float | None = None) -> None:
+    def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
         deadline = None if seconds is None else time.monotonic() + seconds
         self.finish_deletes()
         self.catch_up(seconds)
         self._merge(deadline)
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
         # Also erases copies that ``forget`` could not reach while somebody was reading.
-        if seconds is None:
+        if seconds is None or deep:
             self.scrub()
         elif self._path is not None:
             self._empty_log()
@@ -395,7 +395,7 @@ class SqliteStorage:
             self.write(_do_nothing)
             return
         if self._path is None or files.is_empty(self._path):
-            raise DatabaseGone(f"{self.location} was moved or deleted while it was in use. Put it back.")
+            raise DatabaseGone(f"{self.location} was moved or deleted while it was in use. Move it back.")
         # A reader loses nothing with the old file.
         self._pool.drop_readers()
         self._place.forget()

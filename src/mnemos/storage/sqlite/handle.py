@@ -25,6 +25,7 @@ from mnemos.storage.stores.imports import StoredImports
 from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
 from mnemos.storage.stores.recalls import StoredRecalls
 from mnemos.storage.stores.sessions import StoredSessionReads
+from mnemos.storage.stores.tombstones import StoredTombstones
 from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
 
 _FOLDER = Path(__file__).parent / "sql"
@@ -35,6 +36,7 @@ ENTRIES_SQL = Queries(_FOLDER / "entries.sql")
 IMPORTS_SQL = Queries(_FOLDER / "imports.sql")
 AUDIT_SQL = Queries(_FOLDER / "audit.sql")
 RECALLS_SQL = Queries(_FOLDER / "recalls.sql")
+TOMBSTONES_SQL = Queries(_FOLDER / "tombstones.sql")
 
 
 class Handle(Struct, frozen=True):
@@ -54,6 +56,7 @@ class Handle(Struct, frozen=True):
     imports: StoredImports
     audit: StoredAudit
     recalls: StoredRecalls
+    tombstones: StoredTombstones
     mark: int
 
     @property
@@ -90,6 +93,7 @@ def make_reader(
         StoredImports(tx, where, IMPORTS_SQL),
         StoredAudit(tx, where, AUDIT_SQL),
         StoredRecalls(tx, where, RECALLS_SQL),
+        StoredTombstones(tx, where, TOMBSTONES_SQL),
         mark,
     )
 
@@ -115,6 +119,7 @@ def make_writer(
         StoredImports(tx, where, IMPORTS_SQL),
         StoredAudit(tx, where, AUDIT_SQL),
         StoredRecalls(tx, where, RECALLS_SQL),
+        StoredTombstones(tx, where, TOMBSTONES_SQL),
         mark,
     )
 

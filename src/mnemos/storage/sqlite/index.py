@@ -159,8 +159,8 @@ class Tail:
         return state
 
     def _recreate(self, connection: apsw.Connection, state: State) -> None:
-        if self._exists:
-            connection.execute(SQL.drop_tail)
+        # Also one that an earlier object made on this connection.
+        connection.execute(SQL.drop_tail)
         connection.execute(SQL.create_tail)
         self._exists = True
         self._from = state

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
 from mnemos.storage.transaction import Transaction
+
+_collected: ContextVar[list[int] | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collect_entries() -> Iterator[list[int]]:
+    """Collect the ids of the entries that this thread records meanwhile, in their order."""
+    ids: list[int] = []
+    before = _collected.set(ids)
+    try:
+        yield ids
+    finally:
+        _collected.reset(before)
+
+
+def _note(entry_id: int) -> int:
+    if (ids := _collected.get()) is not None:
+        ids.append(entry_id)
+    return entry_id
 
 
 class StoredAudit:
@@ -29,6 +51,10 @@ class StoredAudit:
     def after(self, entry_id: int, limit: int) -> list[AuditRow]:
         asked = {"space": self._space.id, "after": entry_id, "limit": limit}
         return [AuditRow(*row) for row in self._rows(self._sql.after, asked)]
+
+    def first_since(self, at: float) -> int | None:
+        ((first,),) = self._rows(self._sql.first_since, {"space": self._space.id, "at": at})
+        return None if first is None else int(first)
 
     def newest_on(self, ref: str) -> AuditRow | None:
         found = self.on(ref, 1)
@@ -54,7 +80,7 @@ class StoredAudit:
         after: str | None = None,
     ) -> int:
         entry = (self._space.id, at, actor, operation, ref, before, after)
-        return int(self._rows(self._sql.record, entry)[0][0])
+        return _note(int(self._rows(self._sql.record, entry)[0][0]))
 
     def mark_undone(self, entry_id: int, by: int) -> None:
         self._tx.change(self._sql.mark_undone, (by, self._space.id, entry_id))

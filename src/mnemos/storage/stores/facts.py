@@ -285,6 +285,24 @@ class StoredFactWrites(StoredFactReads):
             ({"id": old, "by": new, "space": self._space.id} for old, new in links.items()),
         )
 
+    def settle(self, fact: FactRow) -> None:
+        row = {
+            "id": fact.id, "space": self._space.id, "state": fact.state, "ended_at": fact.ended_at,
+            "valid_to": fact.valid_to, "by": fact.superseded_by,
+        }  # fmt: skip
+        self._tx.change(self._sql.settle, row)
+        self._tx.change(self._sql.end_conflicts, (_json([fact.id]), self._space.id))
+
+    def move_sources(self, moved: Mapping[int, int]) -> None:
+        for old, new in moved.items():
+            self._tx.change(self._sql.move_source, {"old": old, "new": new, "space": self._space.id})
+
+    def renew_scope(self, scope: ScopeRow) -> None:
+        times = (scope.opened_at, scope.touched_at)
+        self._tx.change(self._sql.renew_scope, (*times, scope.closed_at, scope.id, self._space.id))
+        if scope.closed_at is not None:
+            self.close_scope(scope.id, scope.closed_at)
+
     def restore_scope(self, scope: ScopeRow) -> ScopeRow:
         asked = (
             self._space.id, scope.label, scope.key, scope.opened_at, scope.touched_at, scope.closed_at,

@@ -35,11 +35,12 @@ from mnemos.storage.transaction import Transaction
 from mnemos.text.query import Query
 
 _ARCHIVED = 16
-_FILLED = (
-    "user_id", "model", "parent", "title", "title_folded", "project", "branch", "next", "key",
+_FILLED = ("user_id", "model", "parent", "title", "title_folded", "project", "branch", "next", "key")
+_RENEWED = (
+    "started_at", "ended_at", "end_reason", "input_tokens", "output_tokens", "title", "title_folded",
+    "archived", "updated_at", "key",
 )  # fmt: skip
-# Keys of sessions remembered between appends.
-_KEYS = 1_000
+_KEYS = 1_000  # of sessions, remembered between appends
 
 
 class StoredSessionReads:
@@ -106,6 +107,10 @@ class StoredSessionReads:
 
     def children(self, session_id: str) -> list[SessionRow]:
         return [_session_row(row) for row in self._rows(self._sql.children, (self._space.id, session_id))]
+
+    def last_seen(self) -> dict[str, float]:
+        rows = self._rows(self._sql.last_seen, (self._space.id,))
+        return {source: at for source, at in rows if at is not None}
 
     def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
         asked = {"space": self._space.id, "moment": moment, "source": source, "by_start": by_start}
@@ -198,6 +203,11 @@ class StoredSessionReads:
         found = self._rows(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
         return found[0][0] - 1 if found else 0, self._number(self._sql.newest_session, ())
 
+    def first_since(self, at: float) -> tuple[int | None, int | None]:
+        asked = {"space": self._space.id, "first": self._space.first, "last": self._space.last, "at": at}
+        ((message, session),) = self._rows(self._sql.first_since, asked)
+        return message, session
+
     def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
         asked = {
             "after": after,
@@ -264,25 +274,13 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         key = self._key(
             self._sql.create,
             (
-                self._space.id,
-                session.id,
-                session.source,
-                session.user_id,
-                session.model,
-                self._parent(session.parent_session_id),
-                session.started_at,
-                session.ended_at,
-                session.end_reason,
-                session.input_tokens,
-                session.output_tokens,
-                session.title,
-                _fold_title(session.title),
-                session.archived,
-                session.project,
-                session.branch,
+                self._space.id, session.id, session.source, session.user_id, session.model,
+                self._parent(session.parent_session_id), session.started_at, session.ended_at,
+                session.end_reason, session.input_tokens, session.output_tokens, session.title,
+                _fold_title(session.title), session.archived, session.project, session.branch,
                 session.updated_at,
             ),
-        )
+        )  # fmt: skip
         if key is None:
             return False
         if _has_details(session):
@@ -291,9 +289,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         return True
 
     def fill(self, session: SessionRow) -> None:
-        key = self._key(self._sql.key_of, (self._space.id, session.id))
-        if key is None:
-            raise NotFound(f"There is no session {session.id!r}.")
+        key = self._find(session.id)
         parent = self._parent(session.parent_session_id)
         if parent is not None:
             above = self._number(self._sql.is_ancestor, {"key": parent, "ancestor": key})
@@ -302,12 +298,9 @@ class StoredSessionWrites(StoredSessionReads, ABC):
                     f"session {session.parent_session_id!r} descends from {session.id!r} and cannot "
                     "be its parent"
                 )
-        values = asdict(session) | {
-            "key": key,
-            "parent": parent,
-            "title_folded": _fold_title(session.title),
-            "next": self.next_id(),
-        }
+        folded, following = _fold_title(session.title), self.next_id()
+        made = {"key": key, "parent": parent, "title_folded": folded, "next": following}
+        values = asdict(session) | made
         self._tx.change(self._sql.fill, _pick(values, *_FILLED))
         if _has_details(session):
             details = _pick(values, "key", "model_config", "system_prompt", "metadata")
@@ -372,13 +365,22 @@ class StoredSessionWrites(StoredSessionReads, ABC):
 
     def pop(self, session_id: str) -> MessageRow | None:
         newest = self.messages(session_id, after=0, limit=1, last=True, working=True)
-        for message in newest:
-            self._keep_ids()
-            for row in self._rows(self._sql.message_of_id, (message.id,)):
-                self._erase(indexable(row))
-            self._tx.change(self._sql.count_popped, (message.id,))
-            self._tx.change(self._sql.delete_message, (message.id,))
+        self.remove([message.id for message in newest])
         return newest[0] if newest else None
+
+    def remove(self, message_ids: Sequence[int]) -> None:
+        known = [number for number in message_ids if self.message(number) is not None]
+        if known:
+            self._keep_ids()
+        for number in known:
+            for row in self._rows(self._sql.message_of_id, (number,)):
+                self._erase(indexable(row))
+            self._tx.change(self._sql.count_popped, (number,))
+            self._tx.change(self._sql.delete_message, (number,))
+
+    def renew(self, session: SessionRow) -> None:
+        values = asdict(session) | {"key": self._find(session.id), "title_folded": _fold_title(session.title)}
+        self._tx.change(self._sql.renew, _pick(values, *_RENEWED))
 
     def set_origin(self, message_id: int, origin: str) -> None:
         if self.message(message_id) is None:
@@ -434,12 +436,16 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         self._eraser.erase(item.message.id, ids_of(item.message), MESSAGES)
 
     def _remember(self, session_id: str) -> int:
-        key = self._key(self._sql.key_of, (self._space.id, session_id))
-        if key is None:
-            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
+        key = self._find(session_id)
         if len(self._keys) >= _KEYS:
             self._keys.clear()
         self._keys[session_id] = key
+        return key
+
+    def _find(self, session_id: str) -> int:
+        key = self._key(self._sql.key_of, (self._space.id, session_id))
+        if key is None:
+            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
         return key
 
     def next_id(self) -> int:

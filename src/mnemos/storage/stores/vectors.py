@@ -65,9 +65,7 @@ def _damage() -> Iterator[None]:
     try:
         yield
     except (ValueError, IndexError, TypeError) as exc:
-        raise Corrupt(
-            f"The vectors are damaged ({exc}). `mnemos doctor --repair` has them made again."
-        ) from exc
+        raise Corrupt(f"The vectors are damaged ({exc}). `mnemos doctor --repair` recreates them.") from exc
 
 
 def bits_width(dim: int) -> int:

@@ -71,7 +71,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: boo
     if memory.storage.read_only:
         raise ReadOnly(f"{memory.storage.location} is open read-only. Nothing was changed.")
     beside = memory.folder
-    with _lock_imports(memory, beside):
+    with lock_imports(memory):
         # A session that is still being deleted would block its own import.
         memory.storage.finish_deletes()
         with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
@@ -109,9 +109,9 @@ def compare_archive(memory: Memory, path: Path, progress: Progress) -> Compariso
 
 
 @contextmanager
-def _lock_imports(memory: Memory, beside: Path) -> Iterator[None]:
+def lock_imports(memory: Memory) -> Iterator[None]:
     """Allow one import at a time: two would both find the same messages missing."""
-    lock = files.lock(beside, _LOCK, memory.settings.busy_seconds)
+    lock = files.lock(memory.folder, _LOCK, memory.settings.busy_seconds)
     with nullcontext() if memory.is_in_memory else lock:
         yield
 
@@ -141,7 +141,7 @@ def _record_import(memory: Memory, report: ArchiveReport) -> None:
     at = memory.clock()
     memory.storage.write(
         lambda tx: tx.audit.record(
-            at=at, actor=memory.settings.actor, operation=OPERATION, ref=report.space, after=what
+            at=at, actor=memory.settings.current_actor, operation=OPERATION, ref=report.space, after=what
         )
     )
 

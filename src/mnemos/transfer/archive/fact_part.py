@@ -73,14 +73,15 @@ def restore(tx: Writes, fact: FactRow, taken: Container[int], marked: Sequence[s
     """Store a fact unless it exists. ``marked`` are texts of it that read like an order to a model.
 
     ``fact`` has the scope of this home and no ``superseded_by``: see ``relink``. If another live fact has its
-    target, mark and scope, the one recorded later holds, and the other becomes its history. ``taken`` are
+    target, mark and scope, the one recorded later holds, whichever came here first, and the other becomes its
+    history. ``taken`` are
     facts of the same archive, which can't be this one and whose conflicts are known.
     """
     there = find_known(tx, fact, taken)
     if there is not None:
         return Restored(there, is_new=False)
     rival = _find_rival(tx, fact)
-    if rival is not None and rival.recorded_at >= fact.recorded_at:
+    if rival is not None and (rival.recorded_at, rival.content) > (fact.recorded_at, fact.content):
         number = _put(tx, _end_fact(fact, rival), marked)
         return Restored(number, is_new=True, outlived=True)
     if rival is not None:
@@ -264,7 +265,7 @@ class FactPart:
             if self._is_secret(line):
                 report.refuse(f"fact f{line.id}: its target or scope holds a secret")
         for some in split_batches(self._select(archive, scopes, report), _BATCH):
-            marked = [_prepare(fact) for fact in some]
+            marked = [prepare(fact) for fact in some]
             done = self._storage.write(lambda tx: _restore_batch(tx, some, marked, taken))  # noqa: B023
             for fact, restored in zip(some, done, strict=True):
                 here[fact.id] = restored.number
@@ -339,7 +340,7 @@ class FactPart:
 
     def _parse(self, row: dict[str, Any]) -> FactLine:
         """Parse a fact; ids lose their secrets, as those of sessions do."""
-        line = _parse_fact(row)
+        line = parse_fact(row)
         session, user, message = line.session_id, line.user_id, line.message
         return replace(
             line,
@@ -355,7 +356,7 @@ class FactPart:
         return self._redact(name) == name
 
 
-def _parse_fact(row: dict[str, Any]) -> FactLine:
+def parse_fact(row: dict[str, Any]) -> FactLine:
     """Parse a fact, and refuse one that would break the lines that facts are printed in."""
     line = msgspec.convert(row, FactLine)
     if normalize_target(line.target) != line.target:
@@ -390,7 +391,7 @@ def _facts(tx: Reads) -> Iterator[FactRow]:
         after = page[-1].id
 
 
-def _prepare(fact: FactRow) -> list[str]:
+def prepare(fact: FactRow) -> list[str]:
     """Do what takes a while before a transaction; return the texts that only a person can allow."""
     find_words(fact.mark, fact.target, fact.content)
     return [text for text in list_scanned(fact.target, fact.content) if scan(text)]
@@ -420,7 +421,7 @@ def _find_batch(tx: Reads, some: list[FactRow], taken: set[int]) -> dict[int, in
 
 def _find_links(archive: Archive, here: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Yield which facts were replaced by which, by their ids here."""
-    for line in archive.read(FACTS, _parse_fact):
+    for line in archive.read(FACTS, parse_fact):
         old, new = here.get(line.id), here.get(line.superseded_by or 0)
         if old is not None and new is not None and old != new:
             yield old, new

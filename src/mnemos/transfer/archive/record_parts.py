@@ -82,7 +82,7 @@ class EntryPart:
                 lambda tx: tx.entries.page(after=after, limit=_ENTRY_BATCH)  # noqa: B023
             ):
                 for row in page:
-                    lines.write(_entry_line(row))
+                    lines.write(entry_line(row))
                 after = page[-1].id
                 out.advance(len(page))
         out.count("entries", lines.rows)
@@ -102,9 +102,10 @@ class EntryPart:
             compared.add(f"entry {row.key[:60]!r} of {row.user[:60]!r}", is_same if there else None)
 
     def _read(self, archive: Archive) -> Iterator[EntryRow]:
-        return archive.read(ENTRIES_FILE, self._parse)
+        return archive.read(ENTRIES_FILE, self.parse)
 
-    def _parse(self, row: dict[str, Any]) -> EntryRow:
+    def parse(self, row: dict[str, Any]) -> EntryRow:
+        """Check a line and return the entry, with secrets redacted."""
         line = msgspec.convert(row, EntryLine)
         metadata = encode_metadata(line.metadata)
         labels = [redact_id(label, self._redact) for label in line.namespace or [line.user_id]]
@@ -124,7 +125,7 @@ class EntryPart:
         )
 
 
-def _entry_line(row: EntryRow) -> dict[str, Any]:
+def entry_line(row: EntryRow) -> dict[str, Any]:
     """Return an entry as a line; what only some have is left out of the others."""
     labels = split_labels(row.user)
     line = {
@@ -260,7 +261,7 @@ class NotePart:
                 report.there += 1
                 continue
             try:
-                # Each is a turn of its own, so that one that does not fit keeps no other out.
+                # Each is its own turn, so that one that does not fit keeps no other out.
                 self._notebook.begin_turn()
                 self._notebook.add(entry, target=book, allow=archive.allow)
             except MnemosError as exc:
@@ -321,10 +322,10 @@ class TemplatePart:
         out.advance(1)
 
     def check(self, archive: Archive) -> None:
-        exhaust(archive.read(TEMPLATES_FILE, _parse_template))
+        exhaust(archive.read(TEMPLATES_FILE, parse_template))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        for template in archive.read(TEMPLATES_FILE, _parse_template):
+        for template in archive.read(TEMPLATES_FILE, parse_template):
             try:
                 self._import_template(template, report, allow=archive.allow)
             except MnemosError as exc:
@@ -349,13 +350,14 @@ class TemplatePart:
         there = self._templates.read_all()
         contents = [_template_contents(template) for template in there]
         names = {template.name.casefold() for template in there}
-        for template in archive.read(TEMPLATES_FILE, _parse_template):
+        for template in archive.read(TEMPLATES_FILE, parse_template):
             is_same = _template_contents(template) in contents
             is_there = is_same or template.name.casefold() in names
             compared.add(f"template {template.name}", is_same if is_there else None)
 
 
-def _parse_template(row: dict[str, Any]) -> SessionTemplate:
+def parse_template(row: dict[str, Any]) -> SessionTemplate:
+    """Check a template; its examples are cleaned."""
     template = SessionTemplate.from_dict(row)
     template.examples = [clean_example(example) for example in template.examples]
     return template

@@ -57,7 +57,7 @@ class SessionPart:
         self._places.ids = self._pointed_at()
         sessions = 0
         with out.lines(NAME, FILE) as lines:
-            for row in transcript.read_sessions(self._storage):
+            for row in self._read_rows():
                 session = session_dict(row)
                 lines.write(
                     {"session": {key: value for key, value in session.items() if key not in _COUNTED}}
@@ -66,12 +66,27 @@ class SessionPart:
                 # Only as many as it had: a writer can't keep us busy forever, and no turn is cut in two.
                 messages = islice(transcript.read_messages(self._storage, row.id), row.message_count)
                 for number, message in enumerate(messages, start=1):
-                    lines.write({"message": _strip_message(message)})
+                    lines.write({"message": strip_message(message)})
                     self._places.note_export(message.id, row.id, number)
                     out.advance(1)
                 out.advance(1)
         out.count("sessions", sessions)
         out.count("messages", lines.rows - sessions)
+
+    def _read_rows(self) -> Iterator[SessionRow]:
+        """Yield the sessions by their first messages, so that an import numbers messages in that order.
+
+        Sessions without messages come first.
+        """
+        firsts = [(self._find_first(row.id), row.id) for row in transcript.read_sessions(self._storage)]
+        for _, session_id in sorted(firsts):
+            row = self._storage.read(lambda tx: tx.sessions.get(session_id))  # noqa: B023
+            if row is not None:
+                yield row
+
+    def _find_first(self, session_id: str) -> int:
+        found = self._storage.read(lambda tx: tx.sessions.messages(session_id, after=0, limit=1))
+        return found[0].id if found else 0
 
     def check(self, archive: Archive) -> None:
         parents: dict[str, str | None] = {}
@@ -105,7 +120,7 @@ class SessionPart:
                 pending = 0
         for session_id, parent in orphans:
             try:
-                self._storage.write(lambda tx: _adopt(tx, session_id, parent))  # noqa: B023
+                self._storage.write(lambda tx: adopt(tx, session_id, parent))  # noqa: B023
             except Refused as exc:
                 report.explain(f"session {session_id}: {exc}")
         self._storage.catch_up()
@@ -169,14 +184,14 @@ def _renew(tx: Writes, session: SessionRow) -> bool:
     return changed
 
 
-def _adopt(tx: Writes, session_id: str, parent: str) -> None:
+def adopt(tx: Writes, session_id: str, parent: str) -> None:
     """Set the parent of a session without one, if it exists; a cycle raises Refused."""
     row = tx.sessions.get(session_id)
     if row is not None and row.parent_session_id is None and tx.sessions.get(parent) is not None:
         tx.sessions.fill(replace(row, parent_session_id=parent))
 
 
-def _strip_message(row: MessageRow) -> dict[str, Any]:
+def strip_message(row: MessageRow) -> dict[str, Any]:
     """Return a message without its ids and empty fields."""
     message = message_dict(row)
     return {

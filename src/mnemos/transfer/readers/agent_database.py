@@ -21,17 +21,24 @@ _POSITION: Final = 0
 
 
 def read_changed(
-    source: SourceFile, mark: Mark, program: str, read_session: ReadSession, *, parent: str = "parent_id"
+    source: SourceFile,
+    mark: Mark,
+    program: str,
+    read_session: ReadSession,
+    *,
+    parent: str = "parent_id",
+    overlap: float = 0,
 ) -> Iterator[Item]:
     """Yield the sessions that changed since a mark, parents first, and a mark after each.
 
-    All are read again if there are more old ones than before: another database was put in its place. Busy if
-    the program keeps it locked.
+    ``overlap``: how far behind the newest ``changed`` a session may still change without a new one. All are
+    read again if there are more old ones than before: another database was put in its place. Busy if the
+    program keeps it locked.
     """
     try:
         with agent_database(source.path, program) as database:
             rows = {row["id"]: row for row in database.sessions()}
-            is_changed = _compare(mark.state, rows)
+            is_changed = _compare(mark.state, rows, overlap)
             ids = sort_parents_first({key: row.get(parent) for key, row in rows.items()}, allow_cycles=True)
             for number, key in enumerate([key for key in ids if is_changed(rows[key])], 1):
                 yield from _read_one(database, rows[key], number, read_session)
@@ -49,12 +56,14 @@ def read_changed(
     yield Mark(_POSITION, 0, {"newest": newest, "count": len(rows)})
 
 
-def _compare(state: Any, rows: Mapping[str, Row]) -> Callable[[Row], bool]:
+def _compare(state: Any, rows: Mapping[str, Row], overlap: float) -> Callable[[Row], bool]:
     if not isinstance(state, dict):
         return lambda _: True
     newest = state["newest"]
     old = sum(row["changed"] <= newest for row in rows.values())
-    return (lambda row: bool(row["changed"] >= newest)) if old <= state["count"] else (lambda _: True)
+    if old > state["count"]:
+        return lambda _: True
+    return lambda row: bool(row["changed"] >= newest - overlap)
 
 
 def _read_one(database: AgentDatabase, row: Row, number: int, read_session: ReadSession) -> Iterator[Item]:

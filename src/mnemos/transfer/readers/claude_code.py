@@ -1,6 +1,6 @@
 """Reader of Claude Code transcripts: one file per session, one JSON line per step.
 
-The lines of one answer have the same message id and become one message. Sub-agents have a file of their own,
+The lines of one answer have the same message id and become one message. Sub-agents have their own file,
 or in older versions are side chains within the file. Each becomes a session with a parent.
 """
 
@@ -26,6 +26,7 @@ from mnemos.transfer.foreign_files import (
 )
 from mnemos.transfer.reader import (
     BEGINNING,
+    UNKNOWN_RECORDS,
     Conversation,
     ImportedMessage,
     Item,
@@ -38,6 +39,14 @@ from mnemos.transfer.reader import (
 )
 from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, KnownCalls, Line, split_user_content
 
+_OWN_RECORDS: Final = frozenset(
+    """
+    agent-color agent-name agent-setting attachment attribution-snapshot bridge-session content-replacement
+    file-history-snapshot frame-link last-prompt marble-origami-commit marble-origami-reset
+    marble-origami-snapshot mode permission-mode pr-link progress queue-operation remove-by-uuid
+    speculation-accept summary system tag task-summary worktree-state
+    """.split()
+)
 KIND: Final = "claude-code"
 _AGENT: Final = "agent-"
 _MOST_TITLES: Final = 100
@@ -55,7 +64,7 @@ def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    return translate_lines(source, mark, _Transcript(source, mark), "it is not a line of a transcript")
+    return translate_lines(source, mark, _Transcript(source, mark), "not a transcript line")
 
 
 READER: Final = Reader(KIND, "Claude Code", find, read)
@@ -96,10 +105,12 @@ class _Transcript:
             remember(self._titles, line.leafUuid, line.summary, _MOST_TITLES)
         elif line.type in ("custom-title", "ai-title") and (session_id := clean_name(line.sessionId)):
             yield from self._set_title(session_id, line.customTitle or line.aiTitle)
-        elif line.type:
+        elif line.type in _OWN_RECORDS:
             yield Skipped("records of the program")
+        elif line.type:
+            yield UNKNOWN_RECORDS
         else:
-            yield Unreadable(number, "it has no type")
+            yield Unreadable(number, "the line has no type")
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
         # Not within an answer, whose lines so far are not yielded yet.

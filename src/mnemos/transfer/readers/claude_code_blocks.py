@@ -334,7 +334,7 @@ def _split_texts(texts: Sequence[str]) -> SplitText:
     """Separate injected blocks from the user's words in several texts."""
     if len(texts) == 1:
         return _split_text(texts[0], _FOREIGN)
-    # A reminder in a text of its own ends with that text, whatever a quoted file contains.
+    # A reminder in its own text ends with that text, whatever a quoted file contains.
     found = [
         _split_text(text, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN) for text in texts
     ]

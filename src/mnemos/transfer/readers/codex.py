@@ -28,6 +28,7 @@ from mnemos.transfer.foreign_files import (
 )
 from mnemos.transfer.reader import (
     BEGINNING,
+    UNKNOWN_RECORDS,
     Conversation,
     ImportedMessage,
     Item,
@@ -57,6 +58,7 @@ _FOLDERS: Final = ("sessions", "archived_sessions")
 _NAMED: Final = "rollout-"
 _MAX_CALLS: Final = 64
 _LONGEST_THOUGHT: Final = 20_000
+_OWN_ITEMS: Final = ("ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other")
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _INJECTED: Final = Skipped("injected context")
@@ -167,13 +169,13 @@ class _Rollout:
         elif kind == "compacted":
             yield _INJECTED
         elif kind:
-            yield Skipped("records of the program")
+            yield UNKNOWN_RECORDS
         elif payload.get("type", "") not in ("", *_ENVELOPES):
             yield from self._item(payload, number)
         elif payload.get("id") is not None and payload.get("timestamp") is not None:
             yield from self._begin(payload)
         else:
-            yield Unreadable(number, "it has no type")
+            yield Unreadable(number, "the line has no type")
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
         yield from self._convert(self.pairs.take_final())
@@ -246,7 +248,7 @@ class _Rollout:
         elif kind.endswith("_output"):
             yield from self._result(payload)
         else:
-            yield Skipped("records of the program")
+            yield Skipped("records of the program") if kind in _OWN_ITEMS else UNKNOWN_RECORDS
 
     def _event(self, payload: Payload, number: int) -> Iterator[Item]:
         kind = payload.get("type", "")

@@ -36,6 +36,17 @@ _VERSIONS: Final = (None, 1, 2, 3)
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 # States of an answer: complete, cancelled, failed.
 _ENDED: Final = (1, 2, 3)
+_READ: Final = (None, "markdownContent", "inlineReference", "thinking")
+# Kinds of parts that show progress, changes of files or buttons.
+_NOT_SAID: Final = frozenset(
+    """
+    agent clearToPreviousToolInvocation codeblockUri codeCitation command confirmation elicitation
+    elicitationSerialized extensions externalEdit hook markdownVuln mcpServersStarting
+    mcpServersStartingSerialized move multiDiffData notebookEdit notebookEditGroup prepareToolInvocation
+    progressMessage progressTask progressTaskResult progressTaskSerialized pullRequest questionCarousel
+    reference textEdit textEditGroup toolInvocation treeData undoStop usedContext warning workspaceEdit
+    """.split()
+)
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -147,6 +158,8 @@ def _read_request(say: Dialogue, request: Mapping[str, Any], *, is_last: bool) -
     for part in parts:
         if part.get("kind") == "toolInvocationSerialized":
             yield from _read_tool(say, part, at)
+        elif part.get("kind") not in _READ and part.get("kind") not in _NOT_SAID:
+            yield from say.note_unknown(part.get("kind"))
     texts = [_render(part) for part in parts]
     thoughts = [_text(part.get("value")) for part in parts if part.get("kind") == "thinking"]
     yield from say.reply("".join(texts), at, key and f"{key}/answer", thoughts=[*filter(None, thoughts)])

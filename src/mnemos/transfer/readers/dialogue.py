@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count
-from mnemos.transfer.reader import ImportedMessage, Item, Skipped
+from mnemos.transfer.reader import ImportedMessage, Item, Skipped, Unreadable
 from mnemos.transfer.readers.injected_text import describe_injected, split_injected
 
 # Characters kept of the thinking of a model.
@@ -44,6 +44,13 @@ class Dialogue:
         self._injected = injected
         self._origin = origin or session_id
         self._said: Counter[str] = Counter()
+        self._unknown: set[str] = set()
+
+    def note_unknown(self, kind: Any) -> Iterator[Item]:
+        """Yield a note that a kind of part is not known; once for each kind."""
+        if str(kind) not in self._unknown:
+            self._unknown.add(str(kind))
+            yield Unreadable(0, f"{self.session_id}: a part of the type {kind!r:.40} is not known")
 
     def ask(self, text: str, at: float | None, key: Any = None) -> Iterator[Item]:
         """Yield what a user said, without what the program added."""

@@ -153,7 +153,7 @@ class _Chat:
 
     def _message(self, record: Any, number: int) -> Iterator[Item]:
         if "id" not in self._about:
-            raise ValueError("it has no session id before it")
+            raise ValueError("it comes before a line with a session id")
         kind = record["type"]
         if kind in _OTHERS:
             yield OWN_RECORDS

@@ -24,6 +24,18 @@ from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
 KIND: Final = "goose"
 _FILE: Final = "sessions.db"
 _INJECTED: Final = frozenset({"info-msg", "system-reminder"})
+_READ: Final = ("text", "thinking")
+_NOT_SAID: Final = (
+    "redactedThinking",
+    "reasoning",
+    "toolConfirmationRequest",
+    "actionRequired",
+    "frontendToolRequest",
+    "systemNotification",
+    "conversationCompacted",
+    "contextLengthExceeded",
+    "summarizationRequested",
+)
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -83,6 +95,8 @@ def _read_message(
             )
         elif kind == "image":
             yield Skipped("images")
+        elif kind not in _READ and kind not in _NOT_SAID:
+            yield from say.note_unknown(kind)
 
 
 def _read_result(

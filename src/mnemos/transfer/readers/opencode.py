@@ -17,6 +17,16 @@ KIND: Final = "opencode"
 _FILE: Final = "opencode.db"
 _UNTITLED: Final = ("New session - ", "Child session - ")
 _INJECTED: Final = frozenset({"system-reminder"})
+_NOT_SAID: Final = (
+    "step-start",
+    "step-finish",
+    "snapshot",
+    "patch",
+    "agent",
+    "subtask",
+    "retry",
+    "compaction",
+)
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -98,6 +108,8 @@ class _Message:
                 yield from self._tool(key, part)
             elif kind == "file":
                 yield Skipped("files")
+            elif kind not in _NOT_SAID:
+                yield from self._say.note_unknown(kind)
 
     def _text(self, key: str, part: Mapping[str, Any], text: str) -> Iterator[Item]:
         if part.get("synthetic") or part.get("ignored"):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from mnemos.text.stored_text import NAMES
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
@@ -109,7 +110,7 @@ class _Chat:
         say = Dialogue(conversation.id, self._changed, _INJECTED, _find_origin(record))
         shown = get_text(get_object(record, "systemPayload"), "displayText")
         if record["type"] == "user":
-            yield from say.ask(shown or parts.text, at, uuid)
+            yield from say.ask(shown or _unescape_fences(parts.text), at, uuid)
         elif record["type"] == "assistant":
             used = get_object(record, "usageMetadata")
             tokens = (used.get("promptTokenCount"), used.get("candidatesTokenCount"))
@@ -138,6 +139,13 @@ class _Chat:
                 version=clean_name(record.get("version")),
             ),
         )
+
+
+def _unescape_fences(text: str) -> str:
+    """Return a prompt with the marks of our fences as they were before Qwen Code escaped what a hook said."""
+    for name in NAMES if "&lt;" in text else ():
+        text = text.replace(f"&lt;{name}&gt;", f"<{name}>").replace(f"&lt;/{name}&gt;", f"</{name}>")
+    return text
 
 
 def _find_origin(record: Any) -> str | None:

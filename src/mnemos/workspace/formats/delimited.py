@@ -203,7 +203,7 @@ def _decode_blob(cell: str) -> bytes:
         return bytes.fromhex(cell[2:-1])
     except ValueError as exc:
         raise InvalidInput(
-            f"{cell[:60]!r} was a blob before. Do not change the file while it is read."
+            f"{cell[:60]!r} was a blob before. Do not change the file while it is being read."
         ) from exc
 
 

@@ -44,9 +44,7 @@ def keep_snapshot(database: Database, clock: Clockwork) -> Path | None:
     folder = snapshots_of(path.parent, path.stem)
     for link in (folder, folder.parent):
         if link.is_symlink():
-            raise Failure(
-                "permission_denied", f"{link} is a link. Snapshots are kept in a folder of their own."
-            )
+            raise Failure("permission_denied", f"{link} is a link. Snapshots are kept in their own folder.")
     make_private(folder)
     with scratch_folder(folder) as scratch:
         copy = scratch / f"copy{SUFFIX}"

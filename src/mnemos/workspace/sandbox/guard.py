@@ -166,7 +166,7 @@ class Guard:
             self.makes_temporary = True
             return apsw.SQLITE_OK
         if action == apsw.SQLITE_ATTACH:
-            # VACUUM attaches a file of its own, whose name is empty.
+            # VACUUM attaches its own file, whose name is empty.
             return self._refuse(_ATTACH if one else VACUUM)
         if action == apsw.SQLITE_TRANSACTION:
             return self._refuse(

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
+from mnemos.workspace.frames import Line
+from mnemos.workspace.history_parts import FIRST_ROWS, MOST_ROWS, PAGE_CHARACTERS, PARTS
 from mnemos.workspace.sandbox.failures import Failure
 
 if TYPE_CHECKING:
     from mnemos.workspace.sandbox.database import Database
 
 PREFIX = "mnemos_"
-PARTS = ("sessions", "messages", "facts")
 NAMES = frozenset(f"{PREFIX}{part}" for part in PARTS)
 _IMPOSTOR = f"""
 SELECT name
@@ -54,8 +55,10 @@ def find_impostor(database: Database) -> str | None:
 class History:
     """Whose history it is and where."""
 
-    database: Path
+    database: Path | None
+    """None: the host has it, and is asked for pages."""
     space: str
+    line: Line
     user: str | None = None
     """The user of the current request, who sees nothing of others."""
 
@@ -71,10 +74,28 @@ class History:
             )
 
     def rows(self, part: str) -> Iterator[tuple[Any, ...]]:
+        if self.database is None:
+            return self._ask_for_rows(part)
         # Imported when an agent looks at its history: most calls do not.
         from mnemos.storage import read_history
 
         return read_history(self.database, self.space, part, self.user)
+
+    def _ask_for_rows(self, part: str) -> Iterator[tuple[Any, ...]]:
+        after, limit = 0, FIRST_ROWS
+        while True:
+            self.line.send({"history": part, "after": after, "limit": limit})
+            answer = self.line.receive()
+            if "failed" in answer:
+                raise Failure("unavailable", answer["failed"])
+            rows = answer["rows"]
+            for row in rows:
+                yield tuple(row[:-1])
+            if len(rows) < limit:
+                return
+            after = rows[-1][-1]
+            characters = sum(len(cell) for row in rows for cell in row if isinstance(cell, str))
+            limit = max(1, min(MOST_ROWS, limit * PAGE_CHARACTERS // max(1, characters)))
 
     def columns(self, part: str) -> Sequence[str]:
         from mnemos.storage import HISTORY_COLUMNS

@@ -1,7 +1,7 @@
 """The words of a text of SQL, by SQLite's own lexical rules, and where its statements end.
 
 One regular expression, in which nothing is tried twice: the time is linear in the text, whatever the text is.
-Nothing here judges the grammar. An unrecognized token of SQLite is a token of its own kind,
+Nothing here judges the grammar. An unrecognized token of SQLite is its own token kind,
 ``ILLEGAL``, and goes as far as it does in SQLite's message.
 """
 
@@ -73,7 +73,7 @@ _PARAMETER = rf"\?[0-9]*+|[$@\#:](?:::)*+[{_INNER}](?:[{_INNER}]|::)*+(?:{_TCL}\
 _BAD_PARAMETER = rf"[$@\#:](?:::)*+(?:[{_INNER}](?:[{_INNER}]|::)*+{_TCL})?+"
 _BLANK = rf"\ufeff|[ \t\n\f\r][{_SPACE}]*+"
 
-# The commonest kinds come first. The end is an alternative of its own: white space that leads to nothing
+# The commonest kinds come first. The end is its own alternative: white space that leads to nothing
 # would be tried again from each of its characters.
 _TOKEN = re.compile(
     rf"""(?sx) (?:{_BLANK})*+ (?:

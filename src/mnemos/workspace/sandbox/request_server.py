@@ -68,7 +68,9 @@ class Server:
         self._quota = Quota(**begin["quota"])
         self._read_only = begin["read_only"]
         if begin["history"] is not None:
-            self._history = History(Path(begin["history"]["database"]), begin["history"]["space"])
+            found = begin["history"]
+            file = Path(found["database"]) if found else None
+            self._history = History(file, found.get("space", ""), self._line)
         _confine(self._quota.database_bytes)
         threading.Thread(target=self._watch_host, daemon=True).start()
         self._line.send({"ready": True})

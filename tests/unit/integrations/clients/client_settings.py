@@ -16,6 +16,8 @@ JSON_CLIENTS = {
     "cursor": (".cursor/mcp.json", "mcpServers"),
     "vscode": (".config/Code/User/mcp.json", "servers"),
     "claude_code": (".claude.json", "mcpServers"),
+    "gemini": (".gemini/settings.json", "mcpServers"),
+    "opencode": (".config/opencode/opencode.json", "mcp"),
 }
 FILES = {name: file for name, (file, _) in JSON_CLIENTS.items()} | {"codex": ".codex/config.toml"}
 WITH_COMMENTS = ("cursor", "vscode")
@@ -51,4 +53,7 @@ def entry_of(client: str, person: Path) -> dict[str, Any]:
     else:
         found = json.loads(path.read_text())[JSON_CLIENTS[client][1]]["mnemos"]
     assert isinstance(found, dict)
+    if isinstance(found["command"], list):
+        command, *args = found["command"]
+        found |= {"command": command, "args": args}
     return found

@@ -40,7 +40,8 @@ def test_a_connected_client_starts_this_memory(client: str, memory: Memory, pers
     entry = entry_of(client, person)
     assert entry["args"][-1] == "mcp"
     assert Path(entry["command"]).is_absolute()
-    assert entry.get("type") == ("stdio" if client in ("vscode", "claude_code") else None)
+    types = {"vscode": "stdio", "claude_code": "stdio", "opencode": "local"}
+    assert entry.get("type") == types.get(client)
     done = subprocess.run(
         [entry["command"], *entry["args"][:-1], "--version"], capture_output=True, check=True, env={}
     )
@@ -240,13 +241,13 @@ def test_an_entry_for_another_memory_is_not_changed_and_its_undo_command_is_show
 
 
 def test_the_same_entry_written_by_a_person_counts_as_connected(memory: Memory, person: Path) -> None:
-    connect(memory, "cursor")
-    entry = entry_of("cursor", person)
-    connect(memory, "cursor", undo=True)
-    put(person / FILES["cursor"], json.dumps({"mcpServers": {"mnemos": entry | {"env": {"A": "b"}}}}))
-    assert connect(memory, "cursor")["changes"] == []
-    connect(memory, "cursor", undo=True)
-    assert json.loads((person / FILES["cursor"]).read_text()) == {"mcpServers": {}}
+    connect(memory, "claude_desktop")
+    entry = entry_of("claude_desktop", person)
+    connect(memory, "claude_desktop", undo=True)
+    put(person / FILES["claude_desktop"], json.dumps({"mcpServers": {"mnemos": entry | {"env": {"A": "b"}}}}))
+    assert connect(memory, "claude_desktop")["changes"] == []
+    connect(memory, "claude_desktop", undo=True)
+    assert json.loads((person / FILES["claude_desktop"]).read_text()) == {"mcpServers": {}}
 
 
 def test_undo_refuses_an_entry_that_became_something_else(memory: Memory, person: Path) -> None:
@@ -258,11 +259,11 @@ def test_undo_refuses_an_entry_that_became_something_else(memory: Memory, person
 
 
 def test_undo_drops_the_record_of_an_entry_that_is_gone(memory: Memory, person: Path) -> None:
-    connect(memory, "cursor")
-    put(person / FILES["cursor"], '{"mine": 1}')
-    assert connect(memory, "cursor", undo=True)["changes"] == []
+    connect(memory, "claude_desktop")
+    put(person / FILES["claude_desktop"], '{"mine": 1}')
+    assert connect(memory, "claude_desktop", undo=True)["changes"] == []
     assert not (person / ".mnemos/connections/cursor.json").exists()
-    assert (person / FILES["cursor"]).read_text() == '{"mine": 1}'
+    assert (person / FILES["claude_desktop"]).read_text() == '{"mine": 1}'
 
 
 def test_read_only_settings_are_refused_even_to_root(memory: Memory, person: Path) -> None:
@@ -461,3 +462,26 @@ def test_members_added_by_a_person_survive_a_move_of_mnemos(
 )
 def test_entries_that_start_mnemos_are_recognised(command: object, args: object, expected: bool) -> None:
     assert starts_mnemos({"command": command, "args": args}) is expected
+
+
+@pytest.mark.parametrize("client", ["gemini", "qwen"])
+def test_hooks_go_into_the_settings_that_were_named(client: str, memory: Memory, person: Path) -> None:
+    path = put(person / "other.json", '{"mine": 1}')
+    memory.call(f"connect_{client}", {"config": str(path)})
+    assert json.loads(path.read_text()).keys() == {"mine", "mcpServers", "hooks"}
+    memory.call(f"connect_{client}", {"config": str(path), "no_hooks": True})
+    assert json.loads(path.read_text()).keys() == {"mine", "mcpServers"}
+    memory.call(f"connect_{client}", {"config": str(path), "undo": True})
+    assert path.read_text() == '{"mine": 1}'
+
+
+def test_a_plug_in_that_was_changed_is_not_removed(memory: Memory, person: Path) -> None:
+    connect(memory, "opencode")
+    plugin = person / ".config" / "opencode" / "plugin" / "mnemos.js"
+    plugin.write_text("// mine\n")
+    with pytest.raises(Refused):
+        connect(memory, "opencode", undo=True)
+    assert plugin.read_text() == "// mine\n"
+    plugin.unlink()
+    connect(memory, "opencode", undo=True)
+    assert not any(everything(person).values())

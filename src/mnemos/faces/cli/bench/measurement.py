@@ -83,7 +83,7 @@ def measure(
     load: Load,
     progress: Progress | None = None,
 ) -> Measured:
-    """Load each corpus into a store of its own, ask its questions, sum up."""
+    """Load each corpus into its own store, ask its questions, sum up."""
     total = sum(len(corpus.questions) for corpus in data.corpora)
     taken = Taken()
     for corpus in corpora:

@@ -125,7 +125,7 @@ def _gain(relevances: Sequence[bool]) -> float:
 
 
 def _enough(clusters: Sequence[str]) -> bool:
-    """False also if every question has a conversation of its own: the interval would be the same."""
+    """False also if every question has its own conversation: the interval would be the same."""
     return FEWEST_CLUSTERS <= len(set(clusters)) < len(clusters)
 
 

@@ -49,7 +49,8 @@ function SignIn() {
     <pre tabindex="0">mnemos ui</pre>
     <form onSubmit=${submit}>
       <label>On another machine, paste a token of <code>mnemos tokens create NAME</code>
-        <input type="password" autocomplete="off" spellcheck="false" value=${token} onInput=${(e) => set(e.target.value)} /></label>
+        <input type="password" autocomplete="off" spellcheck="false" value=${token}
+          onInput=${(e) => set(e.target.value)} /></label>
       <button disabled=${!token.trim()}>Open</button>
     </form>
   </main>`;
@@ -76,10 +77,13 @@ function Page({ address }) {
     return () => window.removeEventListener("mnemos:again", one);
   }, []);
   if (error) return html`<p class="problem" role="alert">This page failed: ${error.message}</p>`;
-  if (!entry) return html`<h1>Not found</h1><p>There is no page ${`“${page}”`}. <a href=${to("overview")}>Overview</a></p>`;
-  if (entry[3] && !can(entry[3])) return html`<h1>${entry[1]}</h1><p class="problem">The token of this tab does not allow ${entry[3]}.</p>`;
+  if (!entry) return html`<h1>Not found</h1><p>There is no page ${`“${page}”`}. <a
+    href=${to("overview")}>Overview</a></p>`;
+  if (entry[3] && !can(entry[3])) return html`<h1>${entry[1]}</h1><p
+    class="problem">The token of this tab does not allow ${entry[3]}.</p>`;
   const Body = modules[page];
-  return Body ? html`<${Body} key=${page} ...${address} />` : html`<h1>${entry[1]}</h1><div class="waiting" aria-busy="true"></div>`;
+  return Body ? html`<${Body} key=${page} ...${address} />` : html`<h1>${entry[1]}</h1><div class="waiting"
+    aria-busy="true"></div>`;
 }
 
 function Overlay({ name, close }) {
@@ -110,8 +114,21 @@ function press(name) {
   return true;
 }
 
+const placeOf = ({ page, rest }) => `${page}/${rest.split("@")[0]}`;
+/** The address that led to the open item, such as a question on Recall; empty after it was used. */
+let origin = "";
+
+function goBack() {
+  const link = document.querySelector('#main [data-key="back"]');
+  if (!link || !origin) return press("back");
+  location.hash = origin;
+  origin = "-";
+  return true;
+}
+
 function useKeys(open) {
-  const waiting = useRef(0);
+  // When g was pressed. Not 0, which is just now while the page is young.
+  const waiting = useRef(-Infinity);
   useEffect(() => {
     const onKey = (event) => {
       const { key, target } = event;
@@ -130,7 +147,7 @@ function useKeys(open) {
         return;
       }
       const after = performance.now() - waiting.current < 1500;
-      waiting.current = 0;
+      waiting.current = -Infinity;
       let isDone = true;
       if (after && /^[a-z]$/.test(key)) {
         const page = offered().find(([, , letter]) => letter === key);
@@ -139,9 +156,9 @@ function useKeys(open) {
       else if (key === "/") document.querySelector("#ask")?.focus();
       else if (key === "?") open("Keys");
       else if (key === "j" || key === "k") moveFocus(key === "j" ? 1 : -1);
-      else if (key === "u" && (state.undo || can("undo"))) state.undo ? state.undo() : go("log");
+      else if (key === "u" && (state.undo || can("undo"))) state.undo ? undoLast() : go("log");
       else if (key === "Enter" && target.matches("[data-row]:not(a):not(button)")) isDone = press("open");
-      else if (key === "Escape") isDone = press("back");
+      else if (key === "Escape") isDone = goBack();
       else if ("ex#[]n".includes(key)) isDone = press(key);
       else isDone = false;
       if (isDone) event.preventDefault();
@@ -158,7 +175,8 @@ function Ask() {
     if (text.trim()) go("recall", "", { q: text.trim() });
   };
   return html`<form class="ask" role="search" aria-label="ask" onSubmit=${submit}>
-    <input id="ask" type="search" aria-label="Ask the memory" placeholder="Ask the memory…   /" autocomplete="off" value=${text} onInput=${(e) => set(e.target.value)} />
+    <input id="ask" type="search" aria-label="Ask the memory" placeholder="Ask the memory…   /"
+      autocomplete="off" value=${text} onInput=${(e) => set(e.target.value)} />
   </form>`;
 }
 
@@ -166,7 +184,7 @@ function Toast() {
   const { toast } = state;
   return html`<div class="toasts" role="status" aria-live="polite">
     ${toast && html`<div class=${toast.isError ? "toast failed" : "toast"}><span>${toast.text}</span>
-      ${toast.undo && html`<button onClick=${() => undoLast()}>Undo <kbd>u</kbd></button>`}</div>`}
+      ${toast.canUndo && html`<button onClick=${() => undoLast()}>Undo <kbd>u</kbd></button>`}</div>`}
   </div>`;
 }
 
@@ -177,10 +195,16 @@ function App() {
   const [isNavOpen, showNav] = useState(false);
   const main = useRef();
   useEffect(() => {
-    const follow = () => {
+    let before = location.hash;
+    const follow = (event) => {
       set((old) => {
         const next = readAddress();
         if (old.page !== next.page) setTimeout(() => main.current?.focus({ preventScroll: true }));
+        // Without an old URL it is the same place under another address, see revise. After going back, only the
+        // list is left: two items would lead to each other.
+        const isItem = next.rest || next.params.open;
+        if (event.oldURL && placeOf(old) !== placeOf(next)) origin = origin === "-" || !isItem ? "" : before;
+        before = location.hash;
         return next;
       });
       showNav(false);
@@ -197,16 +221,26 @@ function App() {
   return html`
     <a class="skip" href="#main" onClick=${(e) => (e.preventDefault(), main.current.focus())}>Skip to the content</a>
     <header class="top">
-      <button class="quiet menu" aria-label="menu" aria-expanded=${isNavOpen} onClick=${() => showNav(!isNavOpen)}>☰</button>
+      <button class="quiet menu" aria-label="menu" aria-expanded=${isNavOpen}
+        onClick=${() => showNav(!isNavOpen)}>☰</button>
       <a class="brand" href=${to("overview")}>Mnemos</a>
-      <button class="quiet space" title="space" onClick=${() => open("Spaces")}><span class="unseen">space: </span>${rights.space} ▾</button>
+      <button class="quiet space" title="space" onClick=${() => open("Spaces")}><span
+        class="unseen">space: </span>${rights.space} ▾</button>
       ${address.page === "recall" ? html`<span class="grow"></span>` : html`<${Ask} />`}
-      <button class="quiet wide-only" title="command palette" onClick=${() => open("Palette")}><kbd>${/Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd><span class="unseen"> command palette</span></button>
+      <button class="quiet" title="command palette" onClick=${() => open("Palette")}>
+        <kbd class="wide-only">${/Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd><span
+          class="narrow-only">⌕</span>
+        <span class="unseen"> command palette</span></button>
+      ${can("changes") && html`<a class="live-mark wide-only ${state.isDown ? "lost" : ""}" href=${to("live")}>
+        <span aria-hidden="true">● </span>${state.isDown ? "not connected" : "live"}</a>`}
       <${Theme} />
     </header>
-    ${state.isDown && html`<p class="down" role="alert">The server does not answer. Start it with <code>mnemos ui</code>; the page goes on by itself.</p>`}
+    ${state.isDown && html`<p class="down"
+      role="alert">The server does not answer. Start it with <code>mnemos ui</code>; the page goes on by itself.</p>`}
     <nav class=${isNavOpen ? "side open" : "side"} aria-label="pages">
-      ${offered().map(([key, name, letter]) => html`<a key=${key} href=${to(key)} aria-current=${address.page === key ? "page" : null}>${name}<kbd aria-hidden="true">${letter}</kbd></a>`)}
+      ${offered().map(([key, name, letter]) => html`<a key=${key} href=${to(key)}
+        aria-current=${address.page === key ? "page" : null}>${name}<kbd aria-hidden="true">${letter}
+        </kbd></a>`)}
       <div class="foot muted">
         <button class="plain" onClick=${() => open("Keys")}>Keys <kbd>?</kbd></button>
         <span>${rights.version} · ${rights.scope}</span>
@@ -215,8 +249,11 @@ function App() {
     </nav>
     <main id="main" tabindex="-1" ref=${main}><${Page} address=${address} /></main>
     <${Toast} />
-    ${overlay && html`<${Overlay} key=${overlay} name=${overlay} close=${() => open((now) => (now === overlay ? null : now))} />`}`;
+    ${overlay && html`<${Overlay} key=${overlay} name=${overlay}
+      close=${() => open((now) => (now === overlay ? null : now))} />`}`;
 }
 
+// The module of the page is loaded while the session is asked for.
+if (PAGES.some(([key]) => key === readAddress().page)) import(`./pages/${readAddress().page}.js`).catch(() => {});
 await start();
 render(html`<${App} />`, document.getElementById("app"));

@@ -67,13 +67,11 @@ export function lose() {
   setTimeout(retry, 1000);
 }
 
-export async function call(name, args = {}, { preview = false, signal } = {}) {
-  const answer = await send(`/v1/${name}${preview ? "?preview=true" : ""}`, {
-    method: "POST",
-    body: JSON.stringify(args),
-    signal,
-  });
-  return answer.json();
+/** `switches` of the address: preview, log (the answer names its log_entries), person. */
+export async function call(name, args = {}, { signal, ...switches } = {}) {
+  const query = new URLSearchParams(Object.entries(switches).filter(([, isOn]) => isOn));
+  const init = { method: "POST", body: JSON.stringify(args), signal };
+  return (await send(`/v1/${name}${query.size ? `?${query}` : ""}`, init)).json();
 }
 
 /** Open a stream of server-sent events; yields {id, event, data}. `body` makes it a call of an operation. */
@@ -126,9 +124,13 @@ export function forget(why) {
 
 const ask = (body) => send("/page/session", body ? { method: "POST", body: JSON.stringify(body) } : {});
 
+const CODE = /^#t=([\w-]+)$/;
+// A link that is pasted into this tab changes only the fragment: nothing is loaded again.
+window.addEventListener("hashchange", () => CODE.test(location.hash) && start());
+
 /** Take the code out of the address, trade it for a token, or use the token of this tab. */
 export async function start() {
-  const code = /^#t=([\w-]+)$/.exec(location.hash)?.[1];
+  const code = CODE.exec(location.hash)?.[1];
   if (code) history.replaceState(null, "", "/#/");
   token = sessionStorage.getItem("token");
   try {
@@ -152,7 +154,10 @@ export async function enter(given) {
 }
 
 export async function switchSpace(space) {
-  keep(await (await ask({ space })).json());
+  const answer = await (await ask({ space })).json();
+  // A change of the other space can't be undone from here.
+  state.undo = state.toast = null;
+  keep(answer);
   location.hash = "#/";
 }
 
@@ -204,10 +209,11 @@ export function useCall(name, args = {}, { skip = false } = {}) {
 }
 
 let timer;
-export function toast(text, { undo, isError = false } = {}) {
+/** @param undo the log entries that Undo reverts, oldest first. */
+export function toast(text, { undo = [], isError = false } = {}) {
   clearTimeout(timer);
-  state.toast = { text, undo, isError };
-  if (undo) state.undo = undo;
+  state.toast = { text, isError, canUndo: undo.length > 0 };
+  if (undo.length) state.undo = undo;
   notify();
   timer = setTimeout(() => {
     state.toast = null;
@@ -217,11 +223,13 @@ export function toast(text, { undo, isError = false } = {}) {
 
 export const changed = () => window.dispatchEvent(new Event("mnemos:changed"));
 
-export async function act(name, args, { said, canUndo = can("undo") } = {}) {
+/** Change something and say so, with an offer to undo exactly that where it is possible; null if it failed. */
+export async function act(name, args, { said } = {}) {
   try {
-    const answer = await call(name, args);
+    const answer = await call(name, args, { log: true });
     if (answer.disabled) throw new Failure(409, "disabled", answer.text);
-    toast(said ?? firstLine(answer.text), { undo: canUndo ? undoLast : null });
+    const undo = name !== "undo" && can("undo") ? answer.log_entries : [];
+    toast(said?.(answer) ?? firstLines(answer.text), { undo });
     changed();
     return answer;
   } catch (error) {
@@ -230,9 +238,13 @@ export async function act(name, args, { said, canUndo = can("undo") } = {}) {
   }
 }
 
+/** Undo the last change that was made here, whatever others changed meanwhile. */
 export async function undoLast() {
+  const entries = [...(state.undo ?? [])].reverse();
   state.undo = null;
-  return act("undo", {}, { canUndo: false });
+  const done = [];
+  for (const entry of entries) done.push(await act("undo", { entry }));
+  if (done.length > 1 && done.every(Boolean)) toast(`Undid ${done.length} changes.`);
 }
 
-export const firstLine = (text = "") => text.split("\n", 1)[0].slice(0, 200);
+const firstLines = (text = "") => text.split("\n").slice(0, 4).join("\n").slice(0, 400);

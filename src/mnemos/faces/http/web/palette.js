@@ -35,16 +35,25 @@ export function Spaces({ close }) {
     switchSpace(name).catch((error) => toast(error.message, { isError: true }));
   };
   return html`<${Dialog} title="Spaces" close=${close}>
-    <p class="muted">A space is a memory of its own: nothing is shared with another.</p>
-    <ul class="list">${spaces.map((name) => html`<li><button class="plain" aria-pressed=${name === rights.space} onClick=${() => pick(name)}><${Line} text=${name} /></button></li>`)}</ul>
+    <p class="muted">A space is a separate memory: nothing is shared with another.</p>
+    <ul class="list">${spaces.map((name) => html`<li><button class="plain" aria-pressed=${name === rights.space}
+      onClick=${() => pick(name)}><${Line} text=${name} /></button></li>`)}</ul>
     <p class="muted">Another space: <code>mnemos ui --space NAME</code></p>
   </${Dialog}>`;
 }
 
 async function look(query, signal) {
   const asked = [
-    can("sessions_list") && call("sessions_search", { query, limit: 5 }, { signal }).then((found) =>
-      found.hits.map((hit) => ({ kind: "message", text: hit.title || hit.session_id, more: hit.snippet.replace(/>>>|<<</g, ""), where: ["sessions", `${hit.session_id}@${hit.id}`] })),
+    can("sessions_search") && call("sessions_search", { query, limit: 5 }, { signal }).then((found) =>
+      found.hits.map((hit) => ({
+        kind: "message",
+        text: hit.title || hit.session_id,
+        more: hit.snippet.replace(/>>>|<<</g, ""),
+        where: ["sessions", `${hit.session_id}@${hit.id}`],
+      })),
+    ),
+    can("sessions_list") && call("sessions_list", { query, limit: 5 }, { signal }).then((found) =>
+      found.sessions.filter((one) => one.title).map((one) => ({ kind: "conversation", text: one.title, more: one.source, where: ["sessions", one.id] })),
     ),
     can("memory_search") && call("memory_search", { query, limit: 5 }, { signal }).then((found) =>
       found.facts.map((fact) => ({ kind: "fact", text: fact.target, more: fact.content, where: ["facts", fact.target] })),
@@ -88,11 +97,15 @@ export function Palette({ close, pages }) {
     }
   };
   return html`<${Dialog} title="Go to" close=${close}>
-    <input role="combobox" aria-expanded="true" aria-controls="choices" aria-label="page, conversation, fact or operation" aria-activedescendant="choice-${chosen}" autofocus
-      placeholder="page, conversation, fact, operation" value=${text} onKeyDown=${onKey} onInput=${(e) => (type(e.target.value), move(0))} />
+    <input role="combobox" aria-expanded="true" aria-controls="choices"
+      aria-label="page, conversation, fact or operation" aria-activedescendant="choice-${chosen}" autofocus
+      placeholder="page, conversation, fact, operation" value=${text} onKeyDown=${onKey}
+        onInput=${(e) => (type(e.target.value), move(0))} />
     <ul id="choices" class="choices" role="listbox" aria-label="choices">
-      ${choices.map((one, index) => html`<li id="choice-${index}" role="option" aria-selected=${index === chosen} onClick=${() => pick(one)}>
-        <span class="kind">${one.kind}</span><span><${Line} text=${one.text} most=${60} /></span><span class="muted"><${Line} text=${one.more} most=${80} /></span></li>`)}
+      ${choices.map((one, index) => html`<li id="choice-${index}" role="option"
+        aria-selected=${index === chosen} onClick=${() => pick(one)}>
+        <span class="kind">${one.kind}</span><span><${Line} text=${one.text} most=${60} /></span><span
+          class="muted"><${Line} text=${one.more} most=${80} /></span></li>`)}
     </ul>
   </${Dialog}>`;
 }

@@ -1,5 +1,6 @@
 // A list of messages of any length: heights are guessed from an outline, measured when drawn, kept in a Fenwick tree.
 // A place is a message and an offset, never a pixel: what is looked at stays where it is.
+import { dateOf, num } from "./ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 
 export class Fenwick {
@@ -50,10 +51,15 @@ export class Store {
     this.load = load;
     this.drawn = drawn;
     this.pages = new Map();
+    this.first = new Map();
+  }
+  /** Keep messages that came before the pages. */
+  begin(start, messages) {
+    messages.forEach((one, at) => this.first.set(start + at, one));
   }
   get(number) {
     const page = this.pages.get(Math.floor(number / PAGE));
-    return Array.isArray(page) ? page[number % PAGE] : null;
+    return (Array.isArray(page) ? page[number % PAGE] : this.first.get(number)) ?? null;
   }
   want(from, until) {
     for (let page = Math.floor(from / PAGE); page <= Math.floor(until / PAGE); page++) {
@@ -75,7 +81,7 @@ export class Store {
 
 /**
  * @param heights guesses, one for each message; @param row draws one; @param place {index, offset} to show at the top;
- * @param moved is told the first and last message in sight.
+ * @param moved is called with the first and last visible message.
  */
 export function VirtualList({ heights, store, row, place, moved, label }) {
   const box = useRef();
@@ -151,10 +157,11 @@ export function VirtualList({ heights, store, row, place, moved, label }) {
   </div>`;
 }
 
+const MOST_DAYS = 60;
 const COLOURS = { user: "--accent", assistant: "--map-assistant", tool: "--map-tool", system: "--map-system" };
 
-/** The whole conversation at a glance: role by colour, hits, and where you are. Click, drag or use the arrow keys. */
-export function Overview({ roles, hits, from, until, jump }) {
+/** The whole conversation at a glance: role by colour, days, hits, your place. Click, drag or use the arrow keys. */
+export function Overview({ roles, days, hits, from, until, jump }) {
   const canvas = useRef();
   const count = roles.length;
   const draw = () => {
@@ -184,6 +191,9 @@ export function Overview({ roles, hits, from, until, jump }) {
         x += part;
       }
     }
+    paint.fillStyle = colour("--strong-line");
+    for (const day of days.length <= MOST_DAYS ? days.slice(1) : [])
+      paint.fillRect(0, Math.round((day.position / count) * high), wide, 1);
     paint.fillStyle = colour("--warn");
     for (const at of hits) paint.fillRect(wide * 0.75, (at / count) * high - 1, wide * 0.25, 3);
   };
@@ -197,7 +207,10 @@ export function Overview({ roles, hits, from, until, jump }) {
   }, [roles, hits]);
   const point = (event) => {
     const area = event.currentTarget.getBoundingClientRect();
-    jump(Math.max(0, Math.min(count - 1, Math.floor(((event.clientY - area.top) / area.height) * count))));
+    const at = Math.max(0, Math.min(count - 1, Math.floor(((event.clientY - area.top) / area.height) * count)));
+    const day = days.findLast((one) => one.position <= at);
+    event.currentTarget.title = `${day ? `${dateOf(Date.parse(day.date) / 1000)}, ` : ""}message ${num(at + 1)}`;
+    if (event.buttons) jump(at);
   };
   const onKey = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 50, PageUp: -50, Home: -count, End: count }[event.key];
@@ -205,8 +218,10 @@ export function Overview({ roles, hits, from, until, jump }) {
     event.preventDefault();
     jump(Math.max(0, Math.min(count - 1, from + step)));
   };
-  return html`<div class="map" role="slider" tabindex="0" aria-orientation="vertical" aria-label="position in the conversation" aria-valuemin="1" aria-valuemax=${count} aria-valuenow=${from + 1} aria-valuetext="message ${from + 1} of ${count}"
-    onKeyDown=${onKey} onPointerDown=${(e) => (e.currentTarget.setPointerCapture(e.pointerId), point(e))} onPointerMove=${(e) => e.buttons && point(e)}>
+  return html`<div class="map" role="slider" tabindex="0" aria-orientation="vertical"
+    aria-label="position in the conversation" aria-valuemin="1" aria-valuemax=${count} aria-valuenow=${from + 1}
+    aria-valuetext="message ${from + 1} of ${count}" onKeyDown=${onKey} onPointerMove=${point}
+    onPointerDown=${(e) => (e.currentTarget.setPointerCapture(e.pointerId), point(e))}>
     <canvas ref=${canvas} aria-hidden="true"></canvas>
     <i style=${{ top: `${(100 * from) / count}%`, height: `max(4px, ${(100 * (until - from + 1)) / count}%)` }}></i>
   </div>`;

@@ -1,4 +1,4 @@
-// What the pages are made of. Text of a memory is only ever a text node.
+// The building blocks of the pages. Text of a memory is only ever a text node.
 import { to } from "./core.js";
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 
@@ -7,8 +7,8 @@ export const num = (value) => (value == null ? "–" : number.format(value));
 export const plural = (count, one, many = `${one}s`) => `${num(count)} ${count === 1 ? one : many}`;
 export function bytes(value) {
   if (value == null) return "–";
-  const step = value < 1024 ? 0 : value < 1024 ** 2 ? 1 : value < 1024 ** 3 ? 2 : 3;
-  const shown = value / 1024 ** step;
+  const step = Math.min(3, Math.max(0, Math.floor(Math.log10(value || 1) / 3)));
+  const shown = value / 1000 ** step;
   return `${step && shown < 10 ? shown.toFixed(1) : Math.round(shown)} ${["B", "kB", "MB", "GB"][step]}`;
 }
 
@@ -22,8 +22,11 @@ export function when(at) {
   if (then.toDateString() === now.toDateString()) return clock.format(then);
   return then.getFullYear() === now.getFullYear() ? `${short.format(then)}, ${clock.format(then)}` : day.format(then);
 }
-export const Time = ({ at, only = when }) =>
-  at == null ? "–" : html`<time datetime=${new Date(at * 1000).toISOString()} title=${new Date(at * 1000).toLocaleString()}>${only(at)}</time>`;
+export function Time({ at, only = when }) {
+  if (at == null) return "–";
+  const then = new Date(at * 1000);
+  return html`<time datetime=${then.toISOString()} title=${then.toLocaleString()}>${only(at)}</time>`;
+}
 
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
 const EMOJI = /\p{Extended_Pictographic}\ufe0f?$/u;
@@ -37,7 +40,8 @@ export function visible(text) {
     if ((code === 0xfe0f || code === 0x200d) && EMOJI.test(text.slice(Math.max(0, found.index - 4), found.index))) continue;
     if (code === 0x0d && text[found.index + 1] === "\n") continue;
     parts.push(text.slice(from, found.index));
-    parts.push(html`<span class="mark" title="a character that is not visible">${`U+${code.toString(16).toUpperCase().padStart(4, "0")}`}</span>`);
+    parts.push(html`<span class="mark" title="a character that is not visible">
+      ${`U+${code.toString(16).toUpperCase().padStart(4, "0")}`}</span>`);
     from = found.index + found[0].length;
     if (parts.length > 2000) break;
   }
@@ -45,11 +49,23 @@ export function visible(text) {
   return parts;
 }
 
+const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+// Without the ending of a plural, so that "mails" marks "mail" as well.
+const stem = (word) => escape(word.replace(/(?<=\p{L}{3})s$/u, ""));
+/** A pattern for words and what they become with an ending; null for none. */
+export const patternOf = (words) =>
+  words.length ? new RegExp(`((?<![\\p{L}\\p{N}])(?:${words.map(stem).join("|")})[\\p{L}\\p{N}]*)`, "giu") : null;
+/** Text with what fits a pattern marked. */
+export const marked = (text, pattern) =>
+  pattern
+    ? text.split(pattern).map((part, at) => (at % 2 ? html`<mark>${visible(part)}</mark>` : visible(part)))
+    : visible(text);
+
 const FENCE = /^(```|~~~)[^\n]*\n([\s\S]*?)(?:^\1[ \t]*$|$(?![\s\S]))/gm;
 const MOST = 4000;
 
 /** Stored text as it was written: code in a fixed font, no links, no images. Long text is cut until asked for. */
-export function Stored({ text, most = MOST, isCode = false }) {
+export function Stored({ text, most = MOST, isCode = false, pattern = null }) {
   const [isWhole, open] = useState(false);
   const whole = String(text ?? "");
   const shown = isWhole ? whole.slice(0, 300000) : whole.slice(0, most);
@@ -57,17 +73,22 @@ export function Stored({ text, most = MOST, isCode = false }) {
   let from = 0;
   if (!isCode)
     for (const found of shown.matchAll(FENCE)) {
-      parts.push(visible(shown.slice(from, found.index)), html`<pre tabindex="0">${visible(found[0])}</pre>`);
+      const before = shown.slice(from, found.index);
+      parts.push(marked(before, pattern), html`<pre tabindex="0">${marked(found[0], pattern)}</pre>`);
       from = found.index + found[0].length;
     }
-  parts.push(visible(shown.slice(from)));
+  parts.push(marked(shown.slice(from), pattern));
   return html`<div class=${isCode ? "stored code" : "stored"} dir="auto">
     ${parts}${shown.length < whole.length && html`<button class="plain" onClick=${() => open(true)}>…
       ${isWhole ? " cut here" : ` show all ${num(whole.length)} characters`}</button>`}
   </div>`;
 }
 
-export const Line = ({ text, most = 160 }) => html`<bdi>${visible(String(text ?? "").replace(/\s+/g, " ").slice(0, most))}${String(text ?? "").length > most ? "…" : ""}</bdi>`;
+export function Line({ text, most = 160, pattern = null }) {
+  const whole = String(text ?? "");
+  const shown = whole.replace(/\s+/g, " ").slice(0, most);
+  return html`<bdi>${marked(shown, pattern)}${whole.length > most ? "…" : ""}</bdi>`;
+}
 
 export const Empty = ({ title, children }) => html`<div class="empty"><h2>${title}</h2><p>${children}</p></div>`;
 export const Problem = ({ error }) => html`<p class="problem" role="alert">${error.message}</p>`;
@@ -80,7 +101,9 @@ export function Loaded({ of: found, children }) {
 
 export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<div class="meter">
   <span class="row"><span>${label}</span><span class="number">${show(used)} of ${show(limit)} ${unit}</span></span>
-  <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit} aria-valuenow=${used}><i class=${used > limit ? "over" : ""} style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
+  <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit}
+    aria-valuenow=${used}><i class=${used > limit ? "over" : ""}
+    style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
 </div>`;
 
 export const focused = (one) => one?.focus();
@@ -97,7 +120,8 @@ export const Copy = ({ text, label = "copy" }) => {
 
 export function Tabs({ label, choices, value, pick }) {
   return html`<div class="tabs" role="group" aria-label=${label}>
-    ${choices.map(([key, name]) => html`<button key=${key} aria-pressed=${key === value} onClick=${() => pick(key)}>${name}</button>`)}
+    ${choices.map(([key, name]) => html`<button key=${key} aria-pressed=${key === value}
+      onClick=${() => pick(key)}>${name}</button>`)}
   </div>`;
 }
 
@@ -108,15 +132,18 @@ export function Dialog({ title, close, children, wide = false }) {
     ref.current.showModal();
     return () => before?.isConnected && before.focus();
   }, []);
-  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close} onClick=${(e) => e.target === ref.current && close()}>
-    <div class="inside"><header><h2>${title}</h2><button class="quiet" aria-label="close" onClick=${close}>✕</button></header>${children}</div>
+  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close}
+    onClick=${(e) => e.target === ref.current && close()}>
+    <div class="inside"><header><h2>${title}</h2><button class="quiet" aria-label="close"
+      onClick=${close}>✕</button></header>${children}</div>
   </dialog>`;
 }
 
 export function Field({ value = "", commit, ...rest }) {
   const [text, type] = useState(value);
   useEffect(() => type(value), [value]);
-  return html`<input ...${rest} value=${text} onInput=${(e) => type(e.target.value)} onChange=${(e) => commit(e.target.value)} />`;
+  return html`<input ...${rest} value=${text} onInput=${(e) => type(e.target.value)}
+    onChange=${(e) => commit(e.target.value)} />`;
 }
 
 export function usePause(value, ms = 250) {
@@ -128,4 +155,5 @@ export function usePause(value, ms = 250) {
   return settled;
 }
 
-export const SessionLink = ({ id, title, at = "" }) => html`<a href=${to("sessions", id + (at !== "" ? `@${at}` : ""))}><${Line} text=${title || id} most=${80} /></a>`;
+export const SessionLink = ({ id, title, at = "" }) => html`<a
+  href=${to("sessions", id + (at !== "" ? `@${at}` : ""))}><${Line} text=${title || id} most=${80} /></a>`;

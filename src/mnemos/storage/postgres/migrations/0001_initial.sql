@@ -118,7 +118,7 @@ CREATE TABLE mnemos.words (
     PRIMARY KEY (space, id, piece)
 );
 
--- What ANALYZE finds of words misleads the planner.
+-- The statistics that ANALYZE keeps of words mislead the planner.
 ALTER TABLE mnemos.words ALTER COLUMN words SET STATISTICS 0;
 CREATE INDEX words_by_word ON mnemos.words USING gin (words);
 CREATE INDEX words_by_time ON mnemos.words (space, at, message);
@@ -416,7 +416,7 @@ CREATE TABLE mnemos.files (
     PRIMARY KEY (space, name)
 );
 
--- What readers see. The columns up to the last named in storage/base.py come first, in its order.
+-- The view of readers. The columns up to the last named in storage/base.py come first, in its order.
 CREATE VIEW mnemos.session_rows WITH (security_invoker = true) AS
 SELECT
     s.id, s.source, s.user_id, s.model, d.model_config, d.system_prompt, p.id AS parent_session_id,

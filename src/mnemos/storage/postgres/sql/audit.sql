@@ -32,6 +32,12 @@ WHERE space = :space
 ORDER BY id
 LIMIT :limit
 
+-- name: first_since
+SELECT min(id)
+FROM mnemos.audit
+WHERE space = :space
+    AND at >= :at::float8
+
 -- name: newest_on
 SELECT id, at, actor, operation, ref, before, after, undone_by
 FROM mnemos.audit

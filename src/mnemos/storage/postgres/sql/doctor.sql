@@ -17,17 +17,39 @@ ORDER BY 1
 -- name: is_replica
 SELECT pg_is_in_recovery()
 
+-- A replica that has replayed everything it received is not behind, however long ago the last commit was.
 -- name: lag
-SELECT coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8
+SELECT CASE
+    WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
+    ELSE coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)
+END::float8
 
--- name: long_transactions
-SELECT pid, coalesce(application_name, ''), extract(epoch FROM now() - xact_start)::float8
+-- Roles without special rights see the snapshots of others, but not when their transactions began.
+-- name: old_snapshots
+SELECT pid, coalesce(application_name, ''), (extract(epoch FROM now() - xact_start) / 60)::float8, age(backend_xmin)
 FROM pg_stat_activity
 WHERE datname = current_database()
     AND pid <> pg_backend_pid()
-    AND xact_start < now() - interval '5 minutes'
-ORDER BY xact_start
+    AND backend_type = 'client backend'
+    AND (xact_start < now() - interval '5 minutes' OR age(backend_xmin) > 10000)
+ORDER BY age(backend_xmin) DESC NULLS LAST
 LIMIT 3
+
+-- name: empty_pending
+SELECT mnemos.empty_pending()
+
+-- The messages of the space and of all spaces, about, and the bytes of all tables.
+-- name: share
+SELECT
+    (SELECT coalesce(sum(message_count), 0)::bigint FROM mnemos.sessions WHERE space = :space),
+    (SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ?::regclass),
+    (
+        SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+        FROM pg_class AS c
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = ?
+            AND c.relkind = 'r'
+    )
 
 -- name: dead_rows
 SELECT relname::text, n_dead_tup

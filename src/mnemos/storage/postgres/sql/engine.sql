@@ -6,15 +6,29 @@ WHERE space =
 
 -- The number of the space follows, and FOR UPDATE: one writer at a time.
 -- name: state_to_write
-SELECT schema, epoch, pg_current_xact_id()::text
+SELECT schema, epoch
 FROM mnemos.space_states
 WHERE space =
 
--- name: outcome
-SELECT pg_xact_status(?::xid8)
+-- The space and the token follow.
+-- name: commit
+INSERT INTO mnemos.commits (space, token)
+
+-- The token follows.
+-- name: token
+SELECT 1
+FROM mnemos.commits
+WHERE at > now() - interval '10 minutes'
+    AND space = current_setting('mnemos.space')::int
+    AND token =
+
+-- name: remove_tokens
+DELETE FROM mnemos.commits
+WHERE space = :space
+    AND at < now() - interval '10 minutes'
 
 -- name: empty_pending
-SELECT gin_clean_pending_list(?::regclass)
+SELECT mnemos.empty_pending()
 
 -- name: size
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
@@ -38,12 +52,12 @@ SELECT pg_current_snapshot()::text
 -- name: now
 SELECT pg_snapshot_xmax(pg_current_snapshot())::text
 
--- Sessions of the server that see the database as it was before. Those of other roles show it to superusers only.
+-- Sessions of the server, and replicas, that see the database as it was before.
 -- name: older_snapshots
 SELECT count(*)
 FROM pg_stat_activity
 WHERE backend_xmin IS NOT NULL
     AND age(backend_xmin) > age((?::text::xid8)::xid)
-    AND datname = current_database()
-    AND backend_type = 'client backend'
+    AND (datname = current_database() OR datname IS NULL)
+    AND backend_type IN ('client backend', 'walsender')
     AND pid <> pg_backend_pid()

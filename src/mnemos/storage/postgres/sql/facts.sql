@@ -613,6 +613,30 @@ WHERE id = :id
     AND state <> 'live'
     AND superseded_by IS NULL
 
+-- name: settle
+UPDATE mnemos.facts
+SET state = :state,
+    hot = FALSE,
+    ended_at = :ended_at,
+    valid_to = :valid_to,
+    superseded_by = :by
+WHERE id = :id
+    AND space = :space
+
+-- name: move_source
+UPDATE mnemos.facts
+SET message_id = :new
+WHERE message_id = :old
+    AND space = :space
+
+-- name: renew_scope
+UPDATE mnemos.scopes
+SET opened_at = ?,
+    touched_at = ?,
+    closed_at = ?
+WHERE id = ?
+    AND space = ?
+
 -- name: restore_scope
 WITH n AS (
     UPDATE mnemos.space_states

@@ -31,11 +31,17 @@ VALUES (?, ?, ?, ?, ?, ?)
 -- name: lock
 SELECT pg_advisory_xact_lock(hashtext('mnemos'), hashtext(?))
 
+-- Roles other than the owner that write.
+-- name: grantees
+SELECT DISTINCT grantee::text
+FROM information_schema.role_table_grants
+WHERE table_schema = ?
+    AND table_name = 'sessions'
+    AND privilege_type = 'INSERT'
+    AND grantee NOT IN ('PUBLIC', current_user)
+
 -- name: set_space
 SELECT set_config('mnemos.space', ?, TRUE)
-
--- name: state_of_transaction
-SELECT pg_xact_status(?::xid8)
 
 -- name: every_space
 SELECT id
@@ -78,3 +84,12 @@ SELECT count(*), coalesce(sum(message_count), 0)::bigint
 FROM mnemos.sessions
 WHERE space = ?
     AND NOT doomed
+
+-- name: server
+SELECT pg_is_in_recovery(), EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')
+
+-- name: refer
+SELECT create_reference_table(?::regclass)
+
+-- name: distribute
+SELECT create_distributed_table(?::regclass, 'space', colocate_with => ?)

@@ -1,4 +1,4 @@
--- Rows are found by the index of words, and by no other. OFFSET keeps that apart: the planner would otherwise
+-- Rows are found by the index of words, and by no other. OFFSET separates the two: the planner would otherwise
 -- walk through all messages when it sees the LIMIT. IS TRUE hides the other conditions from it: it would read
 -- all of a space that it takes for small. The words of another space begin otherwise, so none can match.
 -- A long row has the places of its words only up to a limit. If it has all words of a phrase (:long), the

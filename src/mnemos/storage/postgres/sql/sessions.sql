@@ -165,6 +165,23 @@ WHERE space = :space
     AND parent = (SELECT p.key FROM mnemos.sessions AS p WHERE p.space = ? AND p.id = ? AND NOT p.doomed)
 ORDER BY started_at, key
 
+-- name: last_seen
+SELECT
+    s.source,
+    max(newest.timestamp)
+FROM mnemos.sessions AS s
+CROSS JOIN LATERAL (
+    SELECT m.timestamp
+    FROM mnemos.messages AS m
+    WHERE m.space = s.space
+        AND m.session = s.key
+    ORDER BY m.id DESC
+    LIMIT 1
+) AS newest
+WHERE s.space = ?
+    AND NOT s.doomed
+GROUP BY s.source
+
 -- name: ended_before
 SELECT s.id
 FROM mnemos.sessions AS s
@@ -340,6 +357,21 @@ WHERE space = ?
     AND NOT doomed
 RETURNING key
 
+-- name: renew
+UPDATE mnemos.sessions
+SET started_at = :started_at,
+    ended_at = :ended_at,
+    end_reason = :end_reason,
+    input_tokens = :input_tokens,
+    output_tokens = :output_tokens,
+    title = :title,
+    title_folded = :title_folded,
+    archived = :archived,
+    revision = revision + 1,
+    updated_at = :updated_at
+WHERE space = :space
+    AND key = :key
+
 -- Before the message is deleted.
 -- name: count_popped
 UPDATE mnemos.sessions
@@ -388,6 +420,11 @@ SELECT coalesce(max(key), 0)
 FROM mnemos.sessions
 WHERE space = :space
 
+-- name: first_since
+SELECT
+    (SELECT min(m.id) FROM mnemos.messages AS m WHERE m.space = :space AND m.timestamp >= :at::float8),
+    (SELECT min(s.key) FROM mnemos.sessions AS s WHERE s.space = :space AND s.started_at >= :at::float8)
+
 -- name: messages_after
 SELECT
     m.id, s.id, m.timestamp, m.role, m.encoded, m.forgotten_at IS NOT NULL,
@@ -412,7 +449,7 @@ WHERE space = :space
 ORDER BY key
 LIMIT :limit
 
--- What an append must know: the user and the project that messages of a session are indexed under.
+-- Needed by an append: the user and the project that messages of a session are indexed under.
 -- name: append_to
 SELECT s.id, s.source, s.user_id, s.project
 FROM mnemos.sessions AS s

@@ -208,11 +208,12 @@ FROM mnemos.messages
 WHERE space = :space
     AND id > ?
 
--- name: codes
-SELECT codes
-FROM mnemos.vectors
-WHERE space = :space
-    AND id = ?
+-- Places are pairs of a chunk and the first byte there.
+-- name: slices
+SELECT substring(v.codes FROM (s.value ->> 1)::int FOR :dim::int)
+FROM json_array_elements(:places::json) WITH ORDINALITY AS s (value, place)
+JOIN mnemos.vectors AS v ON v.space = :space AND v.id = (s.value ->> 0)::bigint
+ORDER BY s.place
 
 -- name: lengths
 SELECT v.embedding, e.dim, v.first, v.last, v.labels, length(v.bits), length(v.codes)

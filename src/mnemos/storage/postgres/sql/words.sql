@@ -19,3 +19,24 @@ WHERE space = :space
 DELETE FROM mnemos.long_words
 WHERE space = :space
     AND id BETWEEN ? AND ?
+
+-- name: rule
+SELECT words_rule, words_through
+FROM mnemos.space_states
+WHERE space = :space
+
+-- name: set_through
+UPDATE mnemos.space_states
+SET words_through = ?
+WHERE space = :space
+
+-- name: set_rule
+UPDATE mnemos.space_states
+SET words_rule = ?,
+    words_through = NULL
+WHERE space = :space
+
+-- name: count_renewed
+SELECT count(*) FILTER (WHERE id <= ?), count(*)
+FROM mnemos.messages
+WHERE space = :space

@@ -75,7 +75,7 @@ CREATE TABLE messages (
 
 CREATE INDEX messages_by_session ON messages (session);
 
--- What readers see. The columns up to the last named in storage/base.py come first, in its order.
+-- The view of readers. The columns up to the last named in storage/base.py come first, in its order.
 CREATE VIEW session_rows AS
 SELECT
     s.id, s.source, s.user_id, s.model, d.model_config, d.system_prompt, p.id AS parent_session_id,

@@ -1,4 +1,4 @@
--- What recall finds besides messages: facts, notes and whatever else a part lets it know. Their ids are the
+-- Passages that recall finds besides messages: facts, notes and whatever else a part lets it know. Their ids are the
 -- upper half of their space's range, so that they live in the same full-text index as messages and one
 -- search reaches both.
 CREATE TABLE passages (

@@ -52,7 +52,7 @@ CREATE INDEX facts_hot ON facts (space, (mark = 'C'), used_at) WHERE hot;
 CREATE INDEX facts_ended ON facts (space, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX facts_superseded_by ON facts (superseded_by) WHERE superseded_by IS NOT NULL;
 
--- What readers see: the columns of a fact in storage/facts.py, in its order, and the space.
+-- The view of readers: the columns of a fact in storage/facts.py, in its order, and the space.
 CREATE VIEW fact_rows AS
 SELECT
     f.id, f.mark, f.target, f.key, f.content, f.scope, s.label, f.state, f.hot, f.recorded_at, f.ended_at,

@@ -1,5 +1,5 @@
--- What is known about users, as keys and values. A user is a number here, so that everything of one stands
--- together in each table and costs the same however many others there are.
+-- Keys and values about users. A user is a number here, so that the rows of one user are next to each other
+-- in each table and cost the same however many other users there are.
 CREATE TABLE entry_users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     space INTEGER NOT NULL REFERENCES spaces (id),

@@ -14,7 +14,7 @@ CREATE TABLE imported_files (
     UNIQUE (space, kind, path)
 ) STRICT;
 
--- What came from them. The key is a hash, so that a message costs a few bytes here; it is mixed with the
+-- Items that came from them. The key is a hash, so that a message costs a few bytes here; it is mixed with the
 -- space, because a row has no other name. It stays when its session is deleted: what somebody deleted must
 -- not come back with the next import.
 CREATE TABLE imported (

@@ -1,4 +1,4 @@
--- Who stated a fact: user, agent, import or tool. NULL where that was not recorded.
+-- The author of a fact: user, agent, import or tool. NULL where that was not recorded.
 ALTER TABLE facts ADD COLUMN stated_by TEXT;
 -- The user a fact belongs to; NULL for facts that all users of a space share.
 ALTER TABLE facts ADD COLUMN user_id TEXT;

@@ -27,6 +27,12 @@ WHERE id > :after
 ORDER BY id
 LIMIT :limit
 
+-- name: first_since
+SELECT min(id)
+FROM audit
+WHERE space = :space
+    AND at >= :at
+
 -- name: newest_on
 SELECT id, at, actor, operation, ref, before, after, undone_by
 FROM audit

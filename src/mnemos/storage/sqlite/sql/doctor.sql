@@ -323,3 +323,14 @@ SET message_count = (SELECT count(*) FROM messages AS m WHERE m.session = sessio
 SELECT 1
 FROM sqlite_schema
 WHERE name = ?
+
+-- name: read_tombstones
+SELECT rowid, *
+FROM tombstones NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_tombstones
+INSERT OR IGNORE INTO tombstones (space, kind, key, at, forgotten)
+VALUES (?, ?, ?, ?, ?)

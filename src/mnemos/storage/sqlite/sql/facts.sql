@@ -554,6 +554,30 @@ WHERE id = :id
     AND state <> 'live'
     AND superseded_by IS NULL
 
+-- name: settle
+UPDATE facts
+SET state = :state,
+    hot = 0,
+    ended_at = :ended_at,
+    valid_to = :valid_to,
+    superseded_by = :by
+WHERE id = :id
+    AND space = :space
+
+-- name: move_source
+UPDATE facts
+SET message_id = :new
+WHERE message_id = :old
+    AND space = :space
+
+-- name: renew_scope
+UPDATE scopes
+SET opened_at = ?,
+    touched_at = ?,
+    closed_at = ?
+WHERE id = ?
+    AND space = ?
+
 -- name: restore_scope
 INSERT INTO scopes (space, label, key, opened_at, touched_at, closed_at)
 VALUES (?, ?, ?, ?, ?, ?)

@@ -62,7 +62,7 @@ CREATE VIRTUAL TABLE temp.tail USING fts5 (
 )
 
 -- name: drop_tail
-DROP TABLE temp.tail
+DROP TABLE IF EXISTS temp.tail
 
 -- name: add_to_tail
 INSERT INTO temp.tail (rowid, said, tool, beside, tags)

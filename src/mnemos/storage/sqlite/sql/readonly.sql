@@ -155,3 +155,64 @@ ORDER BY updated_at, id
 SELECT *
 FROM threads
 WHERE id = :session
+
+-- Cursor keeps everything under a few kinds of keys. Only ranges of two of them are read.
+
+-- name: has_cursor
+SELECT count(*) = 2
+FROM pragma_table_info('cursorDiskKV')
+WHERE name IN ('key', 'value')
+
+-- name: cursor_sessions
+SELECT
+    substr(key, length('composerData:') + 1) AS id,
+    CASE
+        WHEN json_valid(data) THEN CAST(coalesce(data ->> '$.lastUpdatedAt', data ->> '$.createdAt', 0) AS INTEGER)
+        ELSE 0
+    END AS changed
+FROM (
+    SELECT key, CAST(value AS TEXT) AS data
+    FROM cursorDiskKV
+    WHERE key > 'composerData:'
+        AND key < 'composerData;'
+        AND value IS NOT NULL
+)
+ORDER BY changed, key
+
+-- name: cursor_about
+SELECT CAST(value AS TEXT) AS data
+FROM cursorDiskKV
+WHERE key = 'composerData:' || :session
+
+-- name: cursor_bubbles
+-- Without the files that a message has attached, which may be long.
+SELECT
+    substr(key, length('bubbleId:' || :session || ':') + 1) AS id,
+    CASE
+        WHEN json_valid(data)
+            THEN json_object(
+                'type', data -> '$.type', 'text', data -> '$.text', 'createdAt', data -> '$.createdAt',
+                'thinking', data -> '$.thinking', 'tokenCount', data -> '$.tokenCount',
+                'toolFormerData', data -> '$.toolFormerData', 'workspaceUris', data -> '$.workspaceUris',
+                'images', data -> '$.images'
+            )
+        ELSE data
+    END AS data
+FROM (
+    SELECT key, CAST(value AS TEXT) AS data
+    FROM cursorDiskKV
+    WHERE key > 'bubbleId:' || :session || ':'
+        AND key < 'bubbleId:' || :session || ';'
+        AND value IS NOT NULL
+)
+ORDER BY key
+
+-- name: has_cursor_workspace
+SELECT count(*) = 2
+FROM pragma_table_info('ItemTable')
+WHERE name IN ('key', 'value')
+
+-- name: cursor_workspace_sessions
+SELECT CAST(value AS TEXT) AS data
+FROM ItemTable
+WHERE key = 'composer.composerData'

@@ -164,6 +164,15 @@ FROM session_rows
 WHERE parent = (SELECT key FROM sessions WHERE space = ? AND id = ?)
 ORDER BY started_at, key
 
+-- name: last_seen
+SELECT
+    s.source,
+    max((SELECT m.timestamp FROM messages AS m WHERE m.session = s.key ORDER BY m.id DESC LIMIT 1))
+FROM sessions AS s
+WHERE s.space = ?
+    AND NOT s.doomed
+GROUP BY s.source
+
 -- name: ended_before
 SELECT s.id
 FROM sessions AS s
@@ -309,6 +318,20 @@ WHERE space = ?
     AND NOT doomed
 RETURNING key
 
+-- name: renew
+UPDATE sessions
+SET started_at = :started_at,
+    ended_at = :ended_at,
+    end_reason = :end_reason,
+    input_tokens = :input_tokens,
+    output_tokens = :output_tokens,
+    title = :title,
+    title_folded = :title_folded,
+    archived = :archived,
+    revision = revision + 1,
+    updated_at = :updated_at
+WHERE key = :key
+
 -- name: count_appended
 UPDATE sessions
 SET message_count = message_count + ?,
@@ -366,6 +389,11 @@ WHERE id = ?1
 -- name: newest_session
 SELECT coalesce(max(key), 0)
 FROM sessions
+
+-- name: first_since
+SELECT
+    (SELECT min(id) FROM messages WHERE id BETWEEN :first AND :last AND timestamp >= :at),
+    (SELECT min(key) FROM sessions WHERE space = :space AND started_at >= :at)
 
 -- name: messages_after
 SELECT

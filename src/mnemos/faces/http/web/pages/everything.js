@@ -1,8 +1,9 @@
-import { call, can, changed, to } from "../core.js";
+import { call, can, changed, rights, to, useCall } from "../core.js";
 import { describe } from "../files.js";
 import { Copy, Loaded, Problem, Stored, Tabs } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
+const NEEDS_PERSON = /\.? Needs \?person=true$/;
 const kindOf = (field) => field.type ?? field.anyOf?.map((one) => one.type).find((one) => one && one !== "null") ?? "string";
 const choicesOf = (field) => field.enum ?? field.anyOf?.find((one) => one.enum)?.enum;
 
@@ -21,25 +22,74 @@ function Input({ name, field, isNeeded, value, set }) {
   const kind = kindOf(field);
   const choices = choicesOf(field);
   const id = `field-${name}`;
-  if (kind === "boolean") return html`<div class="field"><label><input type="checkbox" checked=${!!value} onChange=${(e) => set(e.target.checked || undefined)} />${name}</label><p class="muted">${field.description}</p></div>`;
-  return html`<div class="field"><label for=${id}>${name}${isNeeded ? " (required)" : ""}</label>
-    ${choices ? html`<select id=${id} value=${value ?? ""} onChange=${(e) => set(e.target.value || undefined)}><option value="">–</option>${choices.filter(Boolean).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : name === "text" || name === "content" || name === "query" ? html`<textarea id=${id} rows="2" value=${value ?? ""} onInput=${(e) => set(e.target.value || undefined)}></textarea>` : html`<input id=${id} type=${kind === "integer" || kind === "number" ? "number" : "text"} step="any" value=${value ?? ""} onInput=${(e) => set(e.target.value || undefined)} />`}
-    <p class="muted">${field.description}</p></div>`;
+  if (kind === "boolean")
+    return html`<div class="field"><label><input type="checkbox" checked=${!!value}
+      onChange=${(e) => set(e.target.checked || undefined)} />${name}</label><p class="muted">
+        ${field.description}</p></div>`;
+  const onInput = (e) => set(e.target.value || undefined);
+  const isNumber = kind === "integer" || kind === "number";
+  const control = choices
+    ? html`<select id=${id} value=${value ?? ""} onChange=${onInput}><option value="">–</option>
+        ${choices.filter(Boolean).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>`
+    : ["text", "content", "query"].includes(name)
+      ? html`<textarea id=${id} rows="2" value=${value ?? ""} onInput=${onInput}></textarea>`
+      : html`<input id=${id} type=${isNumber ? "number" : "text"} step="any" value=${value ?? ""}
+        onInput=${onInput} />`;
+  return html`<div class="field"><label for=${id}>${name}${isNeeded ? " (required)" : ""}</label>${control}
+    <p class="muted">${field.description?.replace(NEEDS_PERSON, "")}</p></div>`;
 }
 
 const shell = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-const python = (value) => (value === true ? "True" : value === false ? "False" : value == null ? "None" : Array.isArray(value) ? `[${value.map(python).join(", ")}]` : typeof value === "object" ? `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${python(one)}`).join(", ")}}` : JSON.stringify(value));
+const option = (name) => `--${name.replaceAll("_", "-")}`;
 
-function write(name, about, args) {
+function python(value) {
+  if (value == null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${python(one)}`).join(", ")}}`;
+}
+
+function writeCommand(name, about, args, home) {
   const places = about["x-positional"] ?? [];
-  const given = Object.entries(args);
   const words = places.filter((one) => args[one] != null).flatMap((one) => [args[one]].flat().map((each) => shell(String(each))));
-  const options = given.filter(([key]) => !places.includes(key)).flatMap(([key, value]) => (value === true ? [`--${key.replaceAll("_", "-")}`] : [value].flat().map((one) => `--${key.replaceAll("_", "-")} ${shell(typeof one === "object" ? JSON.stringify(one) : String(one))}`)));
+  const options = Object.entries(args).filter(([key]) => !places.includes(key)).flatMap(([key, value]) =>
+    value === true
+      ? [option(key)]
+      : [value].flat().map((one) => `${option(key)} ${shell(typeof one === "object" ? JSON.stringify(one) : String(one))}`),
+  );
+  const where = [home && `--home ${shell(home)}`, rights.space !== "default" && `--space ${shell(rights.space)}`];
+  return `mnemos ${[about["x-command"] ?? name, ...words, ...options, ...where.filter(Boolean)].join(" ")}`;
+}
+
+/** The same call in three ways, each complete: the address, the token, the home and the space of this page. */
+function write(name, about, args, { home, isPerson }) {
+  // The owner's token is for the space that the server was started with.
+  const isOwner = home && rights.scope === "local" && rights.space === "default";
+  const token = isOwner ? `$(cat ${shell(`${home}/token`)})` : "$MNEMOS_TOKEN";
+  const opened = [home && JSON.stringify(home), rights.space !== "default" && `space=${JSON.stringify(rights.space)}`];
+  const remote = `${JSON.stringify(location.origin)}, token=os.environ["MNEMOS_TOKEN"]`;
   return {
-    curl: `curl ${location.origin}/v1/${name} \\\n  -H "Authorization: Bearer $(cat ~/.mnemos/token)" \\\n  -H "Content-Type: application/json" \\\n  -d ${shell(JSON.stringify(args))}`,
-    Python: `import mnemos\n\nwith mnemos.open() as memory:\n    print(memory.call(${JSON.stringify(name)}, ${python(args)})["text"])`,
-    command: `mnemos ${[about["x-command"] ?? name, ...words, ...options].join(" ")}`,
+    curl: `curl ${shell(`${location.origin}/v1/${name}${isPerson ? "?person=true" : ""}`)} \\\n  -H "Authorization: Bearer ${token}" \\\n  -H "Content-Type: application/json" \\\n  -d ${shell(JSON.stringify(args))}`,
+    Python: `${home ? "" : "import os\n"}import mnemos\n\nwith mnemos.open(${home ? opened.filter(Boolean).join(", ") : remote}) as memory:\n    print(memory.call(${JSON.stringify(name)}, ${python(args)})["text"])`,
+    command: writeCommand(name, about, args, home),
   };
+}
+
+/** The home, if the memory is a file on this machine. */
+function useHome() {
+  const found = useCall("overview", {}, { skip: rights.scope !== "local" || !can("overview") });
+  return /^(.*)[\\/][^\\/]+\.db$/.exec(found.data?.location)?.[1] ?? "";
+}
+
+function Answer({ found }) {
+  if (found.error) return html`<${Problem} error=${found.error} />`;
+  if (!found.data) return null;
+  const { text, ...rest } = found.data;
+  return html`<section class="panel" aria-label="answer">${text && html`<${Stored} text=${text} />`}
+    <details open=${!text}><summary>JSON</summary>
+      <pre tabindex="0"><${Stored} text=${JSON.stringify(rest, null, 1)} isCode
+        most=${8000} /></pre></details></section>`;
 }
 
 function Operation({ name, about }) {
@@ -48,15 +98,36 @@ function Operation({ name, about }) {
   const [values, set] = useState({});
   const [form, pick] = useState("curl");
   const [found, show] = useState({});
-  const args = Object.fromEntries(fields.filter(([key]) => values[key] !== undefined).map(([key, field]) => [key, read(kindOf(field), values[key])]));
+  const home = useHome();
+  const given = fields.filter(([key]) => values[key] !== undefined);
+  const args = Object.fromEntries(given.map(([key, field]) => [key, read(kindOf(field), values[key])]));
+  const isPerson = given.some(([, field]) => NEEDS_PERSON.test(field.description));
   const isDeletion = about["x-scope"] === "admin";
-  const run = (isPreview) => call(name, args, { preview: isPreview }).then((data) => (show({ data }), isPreview || about["x-scope"] === "read" || changed()), (error) => show({ error }));
-  const texts = write(name, about, args);
-  return html`<a class="back" data-key="back" href=${to("everything")}>‹ Everything</a><div class="tools"><h1><code>${name}</code></h1><span class="tag">${about["x-scope"]}</span></div><p>${about.description ?? about.summary}</p>
-    <div class="columns"><form class="form panel" onSubmit=${(e) => (e.preventDefault(), run(isDeletion))}>${fields.map(([key, field]) => html`<${Input} key=${key} name=${key} field=${field} isNeeded=${schema.required?.includes(key)} value=${values[key]} set=${(value) => set({ ...values, [key]: value })} />`)}
-        ${can(name) ? html`<footer class="does">${isDeletion ? html`<button type="button" onClick=${() => run(true)}>Preview</button><button type="button" class="danger" disabled=${!found.data?.questions} onClick=${() => run(false)}>Run</button>` : html`<button class="main">Run</button>`}</footer>` : html`<p class="muted">The token of this tab does not allow it.</p>`}</form>
-      <div><section class="panel" aria-label="the same call"><div class="row"><${Tabs} label="form" choices=${Object.keys(texts).map((one) => [one, one])} value=${form} pick=${pick} /><${Copy} text=${texts[form]} /></div><pre tabindex="0"><${Stored} text=${texts[form]} isCode most=${20000} /></pre></section>
-        ${found.error && html`<${Problem} error=${found.error} />`}${found.data && html`<section class="panel" aria-label="answer">${found.data.text && html`<${Stored} text=${found.data.text} />`}<details open=${!found.data.text}><summary>JSON</summary><pre tabindex="0"><${Stored} text=${JSON.stringify({ ...found.data, text: undefined }, null, 1)} isCode most=${8000} /></pre></details></section>`}</div></div>`;
+  const run = (preview) =>
+    call(name, args, { preview, person: isPerson }).then(
+      (data) => (show({ data }), preview || about["x-scope"] === "read" || changed()),
+      (error) => show({ error }),
+    );
+  const texts = write(name, about, args, { home, isPerson });
+  return html`<a class="back" data-key="back" href=${to("everything")}>‹ Everything</a>
+    <div class="tools"><h1><code>${name}</code></h1><span class="tag">${about["x-scope"]}</span></div>
+    <p>${about.description ?? about.summary}</p>
+    <div class="columns"><form class="form panel" onSubmit=${(e) => (e.preventDefault(), run(isDeletion))}>
+        ${fields.map(([key, field]) => html`<${Input} key=${key} name=${key} field=${field}
+          isNeeded=${schema.required?.includes(key)}
+          value=${values[key]} set=${(value) => set({ ...values, [key]: value })} />`)}
+        ${!can(name) && html`<p class="muted">The token of this tab does not allow it.</p>`}
+        ${can(name) && html`<footer class="does">${isDeletion
+          ? html`<button type="button" onClick=${() => run(true)}>Preview</button>
+              <button type="button" class="danger" disabled=${!found.data?.questions}
+                onClick=${() => run(false)}>Run</button>`
+          : html`<button class="main">Run</button>`}</footer>`}</form>
+      <div><section class="panel" aria-label="the same call">
+          <div class="row"><${Tabs} label="form" choices=${Object.keys(texts).map((one) => [one, one])}
+            value=${form} pick=${pick} />
+            <${Copy} text=${texts[form]} /></div>
+          <pre tabindex="0"><${Stored} text=${texts[form]} isCode most=${20000} /></pre></section>
+        <${Answer} found=${found} /></div></div>`;
 }
 
 export default function Everything({ rest }) {
@@ -70,7 +141,14 @@ export default function Everything({ rest }) {
     const chosen = all.find(([name]) => name === rest);
     if (chosen) return html`<${Operation} key=${rest} name=${rest} about=${chosen[1]} />`;
     const groups = Map.groupBy(all.filter(([name, one]) => !words || `${name} ${one.summary}`.toLowerCase().includes(words.toLowerCase())), ([, one]) => one.tags?.[0] ?? "other");
-    return html`<div class="tools"><h1>Everything</h1><span class="muted">${all.length} operations, each also a command and a tool</span><input class="end" type="search" aria-label="filter operations" placeholder="filter" value=${words} onInput=${(e) => type(e.target.value)} /></div>
-      <div class="board">${[...groups].map(([tag, list]) => html`<section key=${tag} class="panel" aria-label=${tag}><header><h2>${tag}</h2></header><ul class="list">${list.map(([name, one]) => html`<li key=${name}><span class="grow"><a class="target" data-row href=${to("everything", name)}>${name}</a><br /><span class="muted">${one.summary}</span></span>${!can(name) && html`<span class="tag">not allowed</span>`}</li>`)}</ul></section>`)}</div>`;
+    return html`<div class="tools"><h1>Everything</h1><span class="muted">
+      ${all.length} operations, each also a command and a tool</span><input class="end" type="search"
+      aria-label="filter operations" placeholder="filter" value=${words}
+      onInput=${(e) => type(e.target.value)} /></div>
+      <div class="board">${[...groups].map(([tag, list]) => html`<section key=${tag} class="panel"
+        aria-label=${tag}><header><h2>${tag}</h2></header><ul class="list">${list.map(([name, one]) => html`<li
+        key=${name}><span class="grow"><a class="target" data-row href=${to("everything", name)}>${name}</a>
+        <br /><span class="muted">${one.summary}</span></span>${!can(name) && html`<span
+        class="tag">not allowed</span>`}</li>`)}</ul></section>`)}</div>`;
   }}<//>`;
 }

@@ -1,10 +1,11 @@
 import { act, can, go, revise, to, useCall } from "../core.js";
 import { Forget } from "../confirm.js";
-import { Dialog, Empty, Line, Loaded, Stored, Time, dateOf, num, plural } from "../ui.js";
+import { Dialog, Empty, Field, Line, Loaded, Stored, Tabs, Time, dateOf, num, plural } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const TYPES = { C: "constraint", D: "decision", V: "value", "?": "question", "✓": "done", "~": "obsolete" };
 const DAY = 86400;
+const PAGE = 200;
 const seconds = (iso) => (iso ? Date.parse(iso) / 1000 : null);
 const isoDay = (at) => new Date(at * 1000).toISOString().slice(0, 10);
 
@@ -13,6 +14,7 @@ function Write({ fact, close }) {
   const [target, setTarget] = useState(fact?.target ?? "");
   const [scope, setScope] = useState(fact?.scope ?? "");
   const [text, setText] = useState(fact?.content ?? "");
+  const isSame = fact && text === fact.content && type === fact.type;
   const submit = async (event) => {
     event.preventDefault();
     const done = await act("memory_write", { content: `${type}[${target}]: ${text}`, ...(scope && { scope }) });
@@ -24,95 +26,181 @@ function Write({ fact, close }) {
   return html`<${Dialog} title=${fact ? `Correct ${fact.target}` : "New fact"} close=${close}>
     <form class="form" onSubmit=${submit}>
       ${fact && html`<p class="muted">The new statement replaces the old one, which stays in the history.</p>`}
-      <label>type <select value=${type} onChange=${(e) => setType(e.target.value)}>${Object.entries(TYPES).map(([key, name]) => html`<option key=${key} value=${key}>${key} ${name}</option>`)}</select></label>
-      <label>target <input required pattern="[^\\[\\]\\s]+" readonly=${!!fact} placeholder="srv.prod" value=${target} onInput=${(e) => setTarget(e.target.value)} /></label>
+      <label>type <select value=${type} onChange=${(e) => setType(e.target.value)}>${Object.entries(TYPES).map(
+        ([key, name]) => html`<option key=${key} value=${key}>${key} ${name}</option>`,
+      )}</select></label>
+      <label>target <input required pattern="[^\\[\\]\\s]+" readonly=${!!fact} autofocus=${!fact} placeholder="srv.prod"
+        value=${target} onInput=${(e) => setTarget(e.target.value)} /></label>
       <label>scope <input placeholder="none" value=${scope} onInput=${(e) => setScope(e.target.value)} /></label>
-      <label>statement <textarea required rows="3" autofocus value=${text} onInput=${(e) => setText(e.target.value.replace(/\n/g, " "))}></textarea></label>
-      <footer><button type="button" onClick=${close}>Cancel</button><button class="main" disabled=${!target || !text.trim() || (fact && text === fact.content && type === fact.type)}>Save</button></footer>
+      <label>statement <textarea required rows="3" autofocus=${!!fact} value=${text}
+        onInput=${(e) => setText(e.target.value.replace(/\n/g, " "))}></textarea></label>
+      <footer><button type="button" onClick=${close}>Cancel</button>
+        <button class="main" disabled=${!target || !text.trim() || isSame}>Save</button></footer>
     </form>
   </${Dialog}>`;
 }
 
-const Mark = ({ fact }) => html`<span class="type" title=${TYPES[fact.type]}>${fact.type}<span class="unseen"> ${TYPES[fact.type]}</span></span>`;
+const Mark = ({ fact }) => html`<span class="type" title=${TYPES[fact.type]}>${fact.type}<span
+  class="unseen"> ${TYPES[fact.type]}</span></span>`;
 
 function Row({ fact }) {
-  return html`<li class="fact ${fact.state}"><${Mark} fact=${fact} /><a class="target" data-row href=${to("facts", fact.target)}><${Line} text=${fact.target} most=${40} /></a>
-    <span class="grow"><${Line} text=${fact.content} most=${120} /></span>${fact.state !== "live" ? html`<span class="tag">${fact.state}</span>` : fact.tier !== "hot" && html`<span class="tag">${fact.tier}</span>`}</li>`;
+  const tag = fact.state !== "live" ? fact.state : fact.tier !== "hot" && fact.tier;
+  return html`<li class="fact ${fact.state}"><${Mark} fact=${fact} />
+    <a class="target" data-row href=${to("facts", fact.target)}><${Line} text=${fact.target} most=${40} /></a>
+    <span class="grow"><${Line} text=${fact.content} most=${120} />${tag && html` <span class="tag">${tag}
+      </span>`}</span></li>`;
 }
 
 const bothOf = ({ older, newer }) => [newer.target, { and: newer.target === older.target ? "" : older.target }];
 
-function Conflicts({ conflicts }) {
-  const keep = (gone, kept) => act("forget", { ref: gone.id }, { said: `Kept ${kept.content}; withdrew ${gone.id}.` });
-  return html`<section class="panel conflicts" aria-labelledby="conflicts"><header><h2 id="conflicts">${plural(conflicts.length, "conflict")}</h2></header>
-    <ul class="list">${conflicts.map((one) => html`<li key=${one.older.id + one.newer.id} data-row tabindex="-1"><span class="grow"><a class="target" data-key="open" href=${to("facts", one.newer.target)}>${one.newer.target}</a> <${Line} text=${one.older.content} most=${70} /> <b>≠</b> <${Line} text=${one.newer.content} most=${70} /> <span class="muted">${one.reason}</span></span>
-      <span class="does">${can("forget") && html`<button class="plain" onClick=${() => keep(one.newer, one.older)}>keep older</button><button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button>`}<a href=${to("facts", ...bothOf(one))}>open both</a></span></li>`)}</ul></section>`;
+function Conflict({ one }) {
+  const keep = (gone, kept) => act("forget", { ref: gone.id }, { said: () => `Kept ${kept.content}; withdrew ${gone.id}.` });
+  return html`<li data-row tabindex="-1"><span class="grow">
+      <a class="target" data-key="open" href=${to("facts", one.newer.target)}>${one.newer.target}</a>
+      ${" "}<${Line} text=${one.older.content} most=${70} /> <b>≠</b> <${Line} text=${one.newer.content} most=${70} />
+      <span class="muted"> ${one.reason}</span></span>
+    <span class="does">${can("forget") && html`<button class="plain"
+      onClick=${() => keep(one.newer, one.older)}>keep older</button>
+      <button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button>`}
+      <a href=${to("facts", ...bothOf(one))}>open both</a></span></li>`;
 }
 
+const Conflicts = ({ conflicts }) => html`<section class="panel conflicts" aria-labelledby="conflicts">
+  <header><h2 id="conflicts">${plural(conflicts.length, "conflict")}</h2></header>
+  <ul class="list">${conflicts.map((one) => html`<${Conflict} key=${one.older.id + one.newer.id}
+    one=${one} />`)}</ul></section>`;
+
+/** A slider over whole days; its right end is now. */
 function AsOf({ params, since, set }) {
-  const now = Math.floor(Date.now() / 1000 / DAY) * DAY + DAY;
-  const from = Math.min(since ?? now - 30 * DAY, now - 7 * DAY);
-  const chosen = params.as_of ? Date.parse(params.as_of) / 1000 : now;
+  const today = Math.floor(Date.now() / 1000 / DAY);
+  const first = Math.min(Math.floor((since ?? Date.now() / 1000) / DAY), today - 7);
+  const chosen = params.as_of ? Math.floor(Date.parse(params.as_of) / 1000 / DAY) : today;
   const [at, move] = useState(chosen);
   useEffect(() => move(chosen), [params.as_of]);
-  const pick = (value) => set({ as_of: Number(value) >= now - DAY ? "" : isoDay(Number(value)) });
-  return html`<div class="as-of"><label class="range grow">as of <input class="grow" type="range" min=${from} max=${now} step=${DAY} value=${at} aria-valuetext=${at >= now - DAY ? "now" : dateOf(at)} onInput=${(e) => move(Number(e.target.value))} onChange=${(e) => pick(e.target.value)} /></label>
-    <b class="number">${at >= now - DAY ? "now" : dateOf(at)}</b>${params.as_of && html`<button onClick=${() => set({ as_of: "" })}>now</button>`}</div>`;
+  const shown = at >= today ? "now" : dateOf(at * DAY);
+  const pick = (event) => set({ as_of: Number(event.target.value) >= today ? "" : isoDay(event.target.value * DAY) });
+  return html`<div class="as-of"><label class="range grow">as of
+      <input class="grow" type="range" min=${first} max=${today} value=${at} aria-valuetext=${shown}
+        onInput=${(e) => move(Number(e.target.value))} onChange=${pick} /></label>
+    <b class="number">${shown}</b>${params.as_of && html`<button
+      onClick=${() => set({ as_of: "" })}>now</button>`}</div>`;
 }
 
+function Scope({ name, about, facts }) {
+  const state = about && (about.closed_at ? html`closed on <${Time} at=${seconds(about.closed_at)}
+    only=${dateOf} />, ` : "open, ");
+  return html`<section class="panel" aria-label="scope ${name || "none"}">
+    <header><h2><${Line} text=${name || "no scope"} most=${50} /></h2><span class="muted">${state}
+      <span class="number">${plural(facts.length, "fact")}</span></span></header>
+    <ul class="list aligned">${facts.map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul></section>`;
+}
+
+const STATES = [["", "current"], ["hot", "hot"], ["cold", "cold"], ["everything", "with ended"]];
+const choose = ({ as_of, type, scope, status, q }) => ({
+  ...(as_of && { as_of: `${as_of}T23:59:59` }),
+  ...(type && { type: [type] }),
+  ...(scope && { scope }),
+  ...(status && { status }),
+  ...(q && { query: q }),
+});
+
 function Board({ params }) {
-  const set = (change) => revise("facts", "", { ...params, ...change });
+  const set = (change) => revise("facts", "", { ...params, offset: "", ...change });
+  const offset = Number(params.offset ?? 0);
   const scopes = useCall("facts_scopes", { limit: 1000 });
-  const status = params.ended ? "all" : "live";
-  const facts = useCall("facts_list", { limit: 5000, ...(params.as_of && { as_of: `${params.as_of}T23:59:59` }), ...(params.type && { type: [params.type] }), ...(params.scope && { scope: params.scope }) });
+  const facts = useCall("facts_list", { limit: PAGE, offset, ...choose(params) });
   const conflicts = useCall("facts_conflicts");
   const [isNew, write] = useState(false);
   const opened = scopes.data?.scopes.map((one) => seconds(one.opened_at)).filter(Boolean) ?? [];
   const about = Object.fromEntries((scopes.data?.scopes ?? []).map((one) => [one.label, one]));
+  const types = [["", "all"], ...Object.entries(TYPES).slice(0, 5).map(([key, name]) => [key, `${key} ${name}`])];
+  const compare = (a, b) =>
+    !!about[a]?.closed_at - !!about[b]?.closed_at || (a === "") - (b === "") ||
+    (about[b]?.touched_at ?? "").localeCompare(about[a]?.touched_at ?? "");
   return html`<div class="tools"><h1>Facts</h1>
-      <div class="tabs" role="group" aria-label="type"><button aria-pressed=${!params.type} onClick=${() => set({ type: "" })}>all</button>${Object.entries(TYPES).slice(0, 5).map(([key, name]) => html`<button key=${key} aria-pressed=${params.type === key} title=${name} onClick=${() => set({ type: key })}>${key} ${name}</button>`)}</div>
-      <label><input type="checkbox" checked=${!!params.ended} onChange=${(e) => set({ ended: e.target.checked ? "1" : "" })} />ended</label>
-      ${can("memory_write") && html`<button class="main end" data-key="n" onClick=${() => write(true)}>New fact <kbd>n</kbd></button>`}</div>
+      <${Tabs} label="type" choices=${types} value=${params.type ?? ""} pick=${(type) => set({ type })} />
+      ${can("memory_write") && html`<button class="main end" data-key="n"
+        onClick=${() => write(true)}>New fact <kbd>n</kbd></button>`}</div>
+    <div class="tools"><form role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
+        <${Field} type="search" aria-label="words in facts" placeholder="words in facts" value=${params.q}
+          commit=${(q) => set({ q })} /></form>
+      <${Tabs} label="state" choices=${STATES} value=${params.status ?? ""} pick=${(status) => set({ status })} />
+      ${params.scope && html`<button onClick=${() => set({ scope: "" })}>scope <${Line} text=${params.scope}
+        most=${30} /> ✕</button>`}</div>
     <${AsOf} params=${params} since=${Math.min(...opened)} set=${set} />
-    ${!params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts} conflicts=${conflicts.data.conflicts} />`}
+    ${!params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
+      conflicts=${conflicts.data.conflicts} />`}
     <${Loaded} of=${facts}>${(data) => {
-      const shown = data.facts.filter((fact) => status === "all" || fact.state === "live");
-      const groups = Map.groupBy(shown, (fact) => fact.scope ?? "");
-      const order = [...groups.keys()].sort((a, b) => !!about[a]?.closed_at - !!about[b]?.closed_at || (a === "") - (b === "") || (about[b]?.touched_at ?? "").localeCompare(about[a]?.touched_at ?? ""));
-      if (!shown.length)
-        return html`<${Empty} title="No facts ${params.as_of ? "at that time" : "yet"}">Agents state them while they work. You can, too: <code>mnemos remember we use Redis streams for the mails</code><//>`;
-      return html`<div class="board">${order.map((scope) => {
-        const one = about[scope];
-        const most = scope && !params.scope ? 40 : 5000;
-        return html`<section key=${scope} class="panel" aria-label="scope ${scope || "none"}"><header><h2><${Line} text=${scope || "no scope"} most=${50} /></h2><span class="muted">${one ? (one.closed_at ? html`closed <${Time} at=${seconds(one.closed_at)} only=${dateOf} />` : "open") : ""} <span class="number">${num(groups.get(scope).length)}</span></span></header>
-          <ul class="list aligned">${groups.get(scope).slice(0, most).map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul>${groups.get(scope).length > most && html`<a href=${to("facts", "", { ...params, scope })}>all</a>`}</section>`;
-      })}</div>${data.total > data.facts.length && html`<p class="muted">and ${num(data.total - data.facts.length)} older ones</p>`}`;
+      if (!data.facts.length && Object.keys(choose(params)).length)
+        return html`<${Empty} title="No fact matches">Choose another day, type or state, or clear the words.<//>`;
+      if (!data.facts.length)
+        return html`<${Empty} title="No facts yet">Agents state them while they work. You can, too:
+          <code> mnemos remember we use Redis streams for the mails</code><//>`;
+      const groups = Map.groupBy(data.facts, (fact) => fact.scope ?? "");
+      return html`<div class="board">${[...groups.keys()].sort(compare).map((name) => html`<${Scope} key=${name}
+        name=${name}
+          about=${about[name]} facts=${groups.get(name)} />`)}</div>
+        ${data.total > data.facts.length && html`<div class="tools pager">
+          <button data-key="[" disabled=${!offset}
+            onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Previous</button>
+          <span class="muted number">
+            ${num(offset + 1)} to ${num(offset + data.facts.length)} of ${num(data.total)}</span>
+          <button data-key="]" disabled=${!data.left}
+            onClick=${() => set({ offset: offset + PAGE })}>Next</button></div>`}`;
     }}<//>
     ${isNew && html`<${Write} close=${() => write(false)} />`}`;
 }
 
+/** The statements on a target through time, a lane for each scope. */
 function Timeline({ facts }) {
-  const starts = facts.map((fact) => seconds(fact.valid_from));
-  const from = Math.min(...starts);
   const now = Date.now() / 1000;
+  const from = Math.min(...facts.map((fact) => seconds(fact.valid_from)));
   const span = Math.max(now - from, 1);
-  return html`<div class="timeline" aria-hidden="true">${facts.map((fact, at) => {
-    const until = seconds(fact.valid_to ?? fact.ended_at) ?? now;
-    return html`<i key=${fact.id} class=${fact.state} style=${{ left: `${(100 * (starts[at] - from)) / span}%`, width: `max(4px, ${(100 * (until - starts[at])) / span}%)` }}></i>`;
-  })}</div>`;
+  const share = (at) => (100 * (at - from)) / span;
+  const bar = (fact) => {
+    const start = seconds(fact.valid_from);
+    const end = seconds(fact.valid_to ?? fact.ended_at) ?? now;
+    const wide = `max(6px, ${share(end) - share(start)}%)`;
+    return html`<i key=${fact.id} class=${fact.state} style=${{ left: `${share(start)}%`, width: wide }}
+      title="${fact.content} (${dateOf(start)} to ${end === now ? "now" : dateOf(end)})"><${Line}
+        text=${fact.content} most=${60} /></i>`;
+  };
+  const lanes = Map.groupBy(facts, (fact) => fact.scope ?? "");
+  return html`<div class="lanes" aria-hidden="true">${[...lanes].map(([scope, list]) => html`
+      <span class="muted"><${Line} text=${scope || "no scope"} most=${30} /></span><div class="lane">
+        ${list.map(bar)}</div>`)}
+    <div class="row muted"><span>${dateOf(from)}</span><span>now</span></div></div>`;
+}
+
+function Source({ fact, conflicts }) {
+  const end = seconds(fact.valid_to ?? fact.ended_at);
+  const about = conflicts.filter((one) => one.older.id === fact.id || one.newer.id === fact.id);
+  return html`<span class="muted"><${Time} at=${seconds(fact.valid_from)} only=${dateOf} /> to
+      ${" "}${end ? html`<${Time} at=${end} only=${dateOf} />` : "now"} · stated by <${Line}
+        text=${fact.stated_by ?? fact.actor} most=${30} />
+    ${fact.message_id != null && html` · <a
+      href=${to("sessions", `${fact.session_id ?? ""}@${fact.message_id}`)}>said in message ${fact.message_id}
+      </a>`}
+    ${fact.superseded_by && ` · replaced by ${fact.superseded_by}`}
+    ${about.map((one) => html` · <a key=${one.older.id + one.newer.id} href=${to("facts", ...bothOf(one))}>
+      ${one.newer.id} ${one.reason} ${one.older.id}</a>`)}</span>`;
 }
 
 function Statement({ fact, conflicts = [], correct, doom }) {
   const isLive = fact.state === "live";
-  return html`<li class="statement ${fact.state}" data-row tabindex="-1"><header class="row"><span><${Mark} fact=${fact} /> <b>${TYPES[fact.type]}</b> <span class="tag ${isLive ? "accent" : ""}">${isLive ? fact.tier : fact.state}</span> ${fact.scope && html`<span class="tag"><${Line} text=${fact.scope} most=${40} /></span>`}</span>
+  return html`<li class="statement ${fact.state}" data-row tabindex="-1">
+    <header class="row"><span><${Mark} fact=${fact} /> <b>${TYPES[fact.type]}</b>${" "}
+        <span class="tag ${isLive ? "accent" : ""}">${isLive ? fact.tier : fact.state}</span>
+        ${fact.scope && html` <span class="tag"><${Line} text=${fact.scope} most=${40} /></span>`}</span>
       <span class="muted"><code>${fact.id}</code></span></header>
     <${Stored} text=${fact.content} />
-    <footer class="row"><span class="muted"><${Time} at=${seconds(fact.valid_from)} only=${dateOf} /> to ${fact.valid_to || fact.ended_at ? html`<${Time} at=${seconds(fact.valid_to ?? fact.ended_at)} only=${dateOf} />` : "now"} · stated by <${Line} text=${fact.stated_by ?? fact.actor} most=${30} />
-      ${fact.message_id != null && html` · <a href=${to("sessions", `${fact.session_id ?? ""}@${fact.message_id}`)}>said in message ${fact.message_id}</a>`}${fact.superseded_by && ` · replaced by ${fact.superseded_by}`}
-      ${conflicts.filter((one) => one.older.id === fact.id || one.newer.id === fact.id).map((one) => html` · <a key=${one.older.id + one.newer.id} href=${to("facts", ...bothOf(one))}>${one.newer.id} ${one.reason} ${one.older.id}</a>`)}</span>
-    <span class="does">${isLive && can("memory_write") && html`<button class="plain" data-key="e" onClick=${() => correct(fact)}>correct</button>`}
-      ${isLive && can("forget") && html`<button class="plain" onClick=${() => act("forget", { ref: fact.id })}>withdraw</button>`}
-      ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => doom(fact)}>erase</button>`}</span></footer></li>`;
+    <footer class="row"><${Source} fact=${fact} conflicts=${conflicts} />
+      <span class="does">${isLive && can("memory_write") && html`<button class="plain" data-key="e"
+        onClick=${() => correct(fact)}>correct</button>`}
+        ${isLive && can("forget") && html`<button class="plain"
+          onClick=${() => act("forget", { ref: fact.id })}>withdraw</button>`}
+        ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => doom(fact)}>erase</button>`}
+          </span></footer></li>`;
 }
 
 function History({ target }) {
@@ -120,11 +208,14 @@ function History({ target }) {
   const conflicts = useCall("facts_conflicts", { limit: 1000 });
   const [fact, correct] = useState(null);
   const [doomed, doom] = useState(null);
-  return html`<a class="back" data-key="back" href=${to("facts")}>‹ Facts</a><h1><code><${Line} text=${target} most=${80} /></code></h1>
-    <${Loaded} of=${found}>${(data) => html`<p class="muted">${plural(data.facts.length, "statement")}</p><${Timeline} facts=${data.facts} />
-      <ol class="statements">${[...data.facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one} conflicts=${conflicts.data?.conflicts} correct=${correct} doom=${doom} />`)}</ol>`}<//>
+  return html`<a class="back" data-key="back" href=${to("facts")}>‹ Facts</a>
+    <h1><code><${Line} text=${target} most=${80} /></code></h1>
+    <${Loaded} of=${found}>${({ facts }) => html`<p class="muted">${plural(facts.length, "statement")}</p>
+      <${Timeline} facts=${facts} />
+      <ol class="statements">${[...facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one}
+        conflicts=${conflicts.data?.conflicts} correct=${correct} doom=${doom} />`)}</ol>`}<//>
     ${fact && html`<${Write} fact=${fact} close=${() => correct(null)} />`}
-    ${doomed && html`<${Forget} kind="fact" id=${doomed.id} close=${() => doom(null)} />`}`;
+    ${doomed && html`<${Forget} refs=${[`fact:${doomed.id}`]} close=${() => doom(null)} />`}`;
 }
 
 /** The address names a fact by its id: look for its target. */
@@ -134,10 +225,13 @@ function Lost({ id }) {
   useEffect(() => {
     if (target) revise("facts", target);
   }, [target]);
-  return html`<${Loaded} of=${found}>${() => !target && html`<${Empty} title="Not found">There is no fact ${id}.<//>`}<//>`;
+  return html`<h1>Facts</h1><${Loaded} of=${found}>${() => !target && html`<${Empty}
+    title="Not found">There is no fact ${id}.<//>`}<//>`;
 }
 
 export default function Facts({ rest, params }) {
-  if (rest) return html`<div class="columns">${[rest, params.and].filter(Boolean).map((target) => html`<section key=${target}><${History} target=${target} /></section>`)}</div>`;
-  return params.open ? html`<${Lost} id=${params.open} />` : html`<${Board} params=${params} />`;
+  if (!rest) return params.open ? html`<${Lost} id=${params.open} />` : html`<${Board} params=${params} />`;
+  const targets = [rest, params.and].filter(Boolean);
+  return html`<div class="columns">${targets.map((target) => html`<section key=${target}><${History}
+    target=${target} /></section>`)}</div>`;
 }

@@ -1,27 +1,57 @@
-import { act, atLeast, can, useCall } from "../core.js";
+import { act, atLeast, can, rights, useCall } from "../core.js";
+import { Confirm } from "../confirm.js";
 import { download } from "../files.js";
 import { Line, Loaded, Meter, bytes, num } from "../ui.js";
-import { html } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 
-function Checks() {
-  const found = useCall("doctor");
-  return html`<section class="panel" aria-labelledby="checks"><header><h2 id="checks">Checks</h2>${atLeast("write") && can("doctor") && html`<button onClick=${() => act("doctor", { repair: true }, { canUndo: false })}>Repair</button>`}</header><${Loaded} of=${found}>${(data) => html`
-    <p><span class="tag ${data.healthy ? "accent" : "bad"}">${data.healthy ? "everything is in order" : "something is wrong"}</span></p>
-    <ul class="list">${data.checks.map((one) => html`<li key=${one.name}><span class="tag ${one.ok ? "" : "bad"}">${one.ok ? "ok" : "failed"}</span><span class="name">${one.name.replaceAll("_", " ")}</span><span class="grow muted"><${Line} text=${one.detail} most=${200} /></span></li>`)}</ul>
-    ${data.usage.map((one) => html`<${Meter} key=${one.setting} label=${one.name} used=${one.used} limit=${one.limit} show=${one.limit > 1e6 ? bytes : num} />`)}`}<//></section>`;
+const Check = ({ one }) => html`<li><span class="tag ${one.ok ? "" : "bad"}">${one.ok ? "ok" : "failed"}</span>
+  <span class="name">${one.name.replaceAll("_", " ")}</span><span class="grow muted"><${Line} text=${one.detail}
+    most=${200} /></span></li>`;
+
+/** The checks read the whole database, so they begin when the rest of the page is there. */
+function Checks({ isReady }) {
+  const found = useCall("doctor", {}, { skip: !isReady });
+  const [isAsked, ask] = useState(false);
+  return html`<section class="panel" aria-labelledby="checks"><header><h2 id="checks">Checks</h2>
+      ${atLeast("write") && can("doctor") && html`<button onClick=${() => ask(true)}>Repair…</button>`}</header>
+    ${!found.data && !found.error && html`<p class="muted">Checking the whole database…</p>`}
+    <${Loaded} of=${found}>${({ healthy, checks }) => html`
+      <p><span class="tag ${healthy ? "accent" : "bad"}">
+        ${healthy ? "everything is in order" : "something is wrong"}</span></p>
+      <ul class="list">${checks.map((one) => html`<${Check} key=${one.name} one=${one} />`)}</ul>`}<//>
+    ${isAsked && html`<${Confirm} title="Repair the memory" verb="Repair" close=${() => ask(false)}
+      text="This rebuilds the index, counters and links that a check finds damaged. Nothing readable is lost."
+      done=${() => act("doctor", { repair: true })} />`}</section>`;
 }
 
-function Disk() {
-  const found = useCall("stats");
-  return html`<section class="panel" aria-labelledby="disk"><header><h2 id="disk">Disk and index</h2>${can("optimize") && html`<button onClick=${() => act("optimize", {}, { canUndo: false })}>Optimize</button>`}</header><${Loaded} of=${found}>${(data) => html`
-    <p class="muted"><code><${Line} text=${data.location} most=${200} /></code></p>
-    <${Meter} label="indexed by meaning" used=${Math.round(100 * (data.coverage ?? 0))} limit=${100} unit="%" />
-    <table><thead><tr><th>table</th><th class="number">size</th></tr></thead><tbody>${Object.entries(data.tables).sort(([, a], [, b]) => b - a).slice(0, 12).map(([name, size]) => html`<tr key=${name}><td><code>${name}</code></td><td class="number">${bytes(size)}</td></tr>`)}
-      <tr><th>file</th><td class="number"><b>${bytes(data.file_bytes)}</b></td></tr></tbody></table>`}<//></section>`;
+const UNITS = { max_databases: "databases of the workspace", databases_bytes: "size of the workspace" };
+
+function Disk({ found }) {
+  return html`<section class="panel" aria-labelledby="disk"><header><h2 id="disk">Disk and index</h2>
+      ${can("optimize") && html`<button onClick=${() => act("optimize", {})}>Optimize</button>`}</header>
+    <${Loaded} of=${found}>${(data) => html`
+      <p class="muted"><code><${Line} text=${data.location} most=${200} /></code></p>
+      <${Meter} label="indexed by meaning" used=${Math.round(100 * (data.coverage ?? 0))} limit=${100} unit="%" />
+      ${data.usage.map((one) => html`<${Meter} key=${one.setting} label=${UNITS[one.setting] ?? one.name}
+        used=${one.used}
+        limit=${one.limit} show=${one.setting.endsWith("_bytes") ? bytes : num} />`)}
+      <table><thead><tr><th>table</th><th class="number">size</th></tr></thead>
+        <tbody>${Object.entries(data.tables).sort(([, a], [, b]) => b - a).slice(0, 12).map(([name, size]) => html`
+          <tr key=${name}><td><code>${name}</code></td><td class="number">${bytes(size)}</td></tr>`)}
+          <tr><th>file</th><td class="number"><b>${bytes(data.file_bytes)}</b></td></tr></tbody></table>`}
+            <//></section>`;
 }
 
 export default function Health() {
-  return html`<div class="tools"><h1>Health</h1>${can("backup") && html`<button class="end" onClick=${() => download("backup", {}, "application/vnd.sqlite3", "mnemos-backup.db")}>Download a backup</button>`}${can("export") && html`<button onClick=${() => download("export", {}, "application/zstd", "memory.tar.zst")}>Export everything</button>`}</div>
-    <div class="columns"><${Checks} /><${Disk} /></div>
-    <p class="muted">Settings and where each comes from: <code>mnemos config</code>. Tokens for programs: <code>mnemos tokens list</code>. Both are commands only, so that no program can give itself rights.</p>`;
+  const stats = useCall("stats");
+  const save = (name, media, file) => () => download(name, {}, media, file);
+  return html`<div class="tools"><h1>Health</h1>
+      ${can("backup") && html`<button class="end"
+        onClick=${save("backup", "application/vnd.sqlite3", "mnemos-backup.db")}>Download a backup</button>`}
+      ${can("export") && html`<button
+        onClick=${save("export", "application/zstd", "memory.tar.zst")}>Export everything</button>`}</div>
+    <div class="columns spaced"><${Checks} isReady=${!!(stats.data || stats.error)} /><${Disk} found=${stats} /></div>
+    <p class="muted">This tab has a token for the space ${rights.space} with the scope ${rights.scope}.
+      Settings and where each comes from: <code>mnemos config</code>. Tokens for programs: <code>mnemos tokens list</code>.
+      Both are commands only, so that no program can give itself rights.</p>`;
 }

@@ -1,4 +1,4 @@
-// What agents write and ask, as it happens. One stream a browser: the tab that has the lock reads it for all.
+// Messages and questions of agents, as they happen. One stream per browser: the tab that has the lock reads it for all.
 import { can, listen, rights, to, useCall } from "../core.js";
 import { Empty, Line, Tabs, Time, plural } from "../ui.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
@@ -75,9 +75,18 @@ export default function Live() {
   const before = useCall("changes", { limit: 50 }, { skip: !can("changes") });
   const past = [...(before.data?.changes ?? [])].reverse().filter((one) => !rows.some((row) => row.cursor === one.cursor));
   const shown = [...rows, ...past].filter((one) => !kind || one.kind === kind);
-  return html`<div class="tools"><h1>Live</h1><span class="tag ${status === "live" && !isPaused ? "accent" : "warn"}" role="status">${isPaused ? "paused" : status}</span>
+  return html`<div class="tools"><h1>Live</h1><span
+    class="tag ${status === "live" && !isPaused ? "accent" : "warn"}" role="status">
+    ${isPaused ? "paused" : status}</span>
       <${Tabs} label="kind" choices=${KINDS} value=${kind} pick=${pick} />
-      <button class="end" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>${isPaused ? "Go on" : "Pause"}</button></div>
-    ${shown.length === 0 ? html`<${Empty} title="Nothing yet">What agents write and ask appears here as it happens, from every program that uses this memory.<//>` : html`<p class="muted">${plural(rows.length, "change")} since the page was opened</p>
-      <ul class="changes live">${shown.map((one) => html`<li key=${one.cursor ?? one.ref + one.at}><span class="number muted"><${Time} at=${one.at} /></span><span><span class="tag">${one.kind}</span> <span class="muted"><${Line} text=${one.action} most=${20} /></span></span><span class="what"><a data-row href=${placeOf(one)}><${Line} text=${one.text || one.ref || one.action} most=${140} /></a></span><span class="muted"><${Line} text=${one.actor ?? ""} most=${24} /></span></li>`)}</ul>`}`;
+      <button class="end" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>
+        ${isPaused ? "Resume" : "Pause"}</button></div>
+    ${shown.length === 0 ? html`<${Empty}
+      title="Nothing yet">Messages and questions of agents appear here as they happen, from every program that uses this memory.<//>` : html`<p
+      class="muted">${plural(rows.length, "change")} since the page was opened</p>
+      <ul class="changes live">${shown.map((one) => html`<li key=${one.cursor ?? one.ref + one.at}><span
+        class="number muted"><${Time} at=${one.at} /></span><span><span class="tag">${one.kind}</span> <span
+        class="muted"><${Line} text=${one.action} most=${20} /></span></span><span class="what"><a data-row
+        href=${placeOf(one)}><${Line} text=${one.text || one.ref || one.action} most=${140} /></a></span><span
+        class="muted"><${Line} text=${one.actor ?? ""} most=${24} /></span></li>`)}</ul>`}`;
 }

@@ -1,7 +1,7 @@
 // Ask, and see why: each score as a sum of reasons, what the model gets, and where a missing passage fell out.
 import { call, can, revise, to, useCall } from "../core.js";
 import { Forget } from "../confirm.js";
-import { Copy, Empty, Field, Line, Loaded, Problem, Stored, Time, num, plural, usePause } from "../ui.js";
+import { Copy, Empty, Field, Line, Loaded, Problem, Stored, Time, num, patternOf, plural, usePause } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const KINDS = ["message", "fact", "note", "entry", "template", "table"];
@@ -9,54 +9,136 @@ const GROUPS = ["words", "meaning", "conversation", "answer", "who", "time", "or
 const BUDGET = 2400;
 
 function settings({ q = "", kind, source, since, until, budget, words }) {
-  return { query: q, explain: true, ...(kind && { kinds: [kind] }), ...(source && { source }), ...(since && { since }), ...(until && { until }), ...(budget && { budget: Number(budget) }), ...(words && { words_only: true }) };
+  return {
+    query: q,
+    explain: true,
+    ...(kind && { kinds: [kind] }),
+    ...(source && { source }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(budget && { budget: Number(budget) }),
+    ...(words && { words_only: true }),
+  };
 }
 
-export function placeOf(hit) {
-  if (hit.kind === "message") return to("sessions", `${hit.session_id}@${hit.ref}`);
-  if (hit.kind === "fact") return to("facts", "", { open: hit.ref });
-  return to({ note: "notebook", entry: "people", template: "templates", table: "workspace" }[hit.kind] ?? "recall");
+function placeOf({ kind, ref, session_id, text }) {
+  if (kind === "message") return to("sessions", `${session_id}@${ref}`);
+  if (kind === "fact") return to("facts", "", { open: ref });
+  if (kind === "note") return to("notebook", "", { open: text.slice(0, 80) });
+  if (kind === "entry") return to("people", "", { open: ref });
+  if (kind === "table") return to("workspace", ref.replace(".", "/"));
+  return to("templates", ref);
 }
 
-function Sum({ parts, score, children }) {
+const add = (parts) => parts.reduce((sum, part) => sum + part.points, 0);
+// Less than this is not worth a colour; the table of parts has it.
+const LEAST = 0.05;
+
+function weigh(parts) {
+  const groups = GROUPS.map((group) => [group, add(parts.filter((part) => part.group === group && part.points > 0))]);
+  const less = -add(parts.filter((part) => part.points < 0));
+  return { groups: groups.filter(([, points]) => points >= LEAST), less: less >= LEAST ? less : 0 };
+}
+
+/** The length of a bar: what counts for a hit, and what counts against it. */
+const lengthOf = (parts) => {
+  const { groups, less } = weigh(parts);
+  return groups.reduce((sum, [, points]) => sum + points, less);
+};
+
+function Parts({ parts }) {
+  const cell = (value) => html`<td class="number">${value.toFixed(2)}</td>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="parts"><table class="parts">
+    <thead><tr><th>part</th><th class="number">value</th><th class="number">weight</th><th class="number">points</th>
+      <th class="why">because</th></tr></thead>
+    <tbody>${parts.map((part) => html`<tr key=${part.name}><td>${part.label}</td>${cell(part.value)}${cell(part.weight)}
+      ${cell(part.points)}<td class="why">${part.sentence}</td></tr>`)}</tbody>
+    <tfoot><tr><th>score</th><td></td><td></td><td class="number"><b>${add(parts).toFixed(2)}</b></td>
+      <td></td></tr></tfoot>
+  </table></div>`;
+}
+
+/** A score as a bar of reasons; `most` is the length of the longest bar, so that bars can be compared. */
+function Sum({ parts, score, most, children }) {
   const [isOpen, open] = useState(false);
-  const groups = GROUPS.map((group) => [group, parts.filter((part) => part.group === group && part.points > 0).reduce((sum, part) => sum + part.points, 0)]).filter(([, points]) => points > 0);
-  const less = parts.filter((part) => part.points < 0).reduce((sum, part) => sum + part.points, 0);
-  const total = groups.reduce((sum, [, points]) => sum + points, 0) - less;
+  const { groups, less } = weigh(parts);
+  const scale = 100 / (most ?? lengthOf(parts));
+  const said = [...groups, ...(less ? [["less", -less]] : [])].map(([group, points]) => [group, points.toFixed(1)]);
   return html`<div class="sum">
-    <div class="stack" role="img" aria-label="score ${score.toFixed(2)}: ${groups.map(([group, points]) => `${group} ${points.toFixed(1)}`).join(", ")}${less ? `, less ${(-less).toFixed(1)}` : ""}">
-      ${groups.map(([group, points]) => html`<i key=${group} class="group-${group}" style=${{ width: `${(100 * points) / total}%` }}></i>`)}
-      ${less < 0 && html`<i class="less" style=${{ width: `${(-100 * less) / total}%` }}></i>`}</div>
-    <p class="legend">${groups.map(([group, points]) => html`<span key=${group}><i class="dot group-${group}"></i>${group} <span class="number">${points.toFixed(1)}</span></span>`)}
-      ${less < 0 && html`<span><i class="dot less"></i>less <span class="number">${less.toFixed(1)}</span></span>`}</p>
-    <div class="row"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "▾" : "▸"} ${plural(parts.length, "part")}</button>${children}</div>
-    ${isOpen && html`<div class="scroll"><table class="parts"><thead><tr><th>part</th><th class="number">value</th><th class="number">weight</th><th class="number">points</th><th class="why">because</th></tr></thead>
-      <tbody>${parts.map((part) => html`<tr key=${part.name}><td>${part.label}</td><td class="number">${part.value.toFixed(2)}</td><td class="number">${part.weight.toFixed(2)}</td><td class="number">${part.points.toFixed(2)}</td><td class="why">${part.sentence}</td></tr>`)}</tbody>
-      <tfoot><tr><th>score</th><td></td><td></td><td class="number"><b>${parts.reduce((sum, part) => sum + part.points, 0).toFixed(2)}</b></td><td></td></tr></tfoot></table></div>`}
+    <div class="stack" role="img"
+      aria-label="score ${score.toFixed(2)}: ${said.map((one) => one.join(" ")).join(", ")}">
+      ${groups.map(([group, points]) => html`<i key=${group} class="group-${group}"
+        style=${{ width: `${scale * points}%` }}></i>`)}
+      ${less > 0 && html`<i class="less" style=${{ width: `${scale * less}%` }}></i>`}</div>
+    <p class="legend">${said.map(([group, points]) => html`<span key=${group}>
+      <i class="dot ${group === "less" ? "less" : `group-${group}`}"></i>${group} <span class="number">${points}
+        </span></span>`)}</p>
+    <div class="row"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "▾" : "▸"}
+      ${" "}${plural(parts.length, "part")}</button>${children}</div>
+    ${isOpen && html`<${Parts} parts=${parts} />`}
   </div>`;
 }
 
-function Text({ hit }) {
+function Text({ hit, pattern }) {
   const [from, until] = hit.place ?? [0, 0];
   const isPart = until > from && (from > 0 || until < hit.text.length);
-  if (!isPart) return html`<${Stored} text=${hit.text} most=${800} />`;
-  return html`<div class="stored" dir="auto"><span class="muted"><${Line} text=${hit.text.slice(Math.max(0, from - 80), from)} /></span> <mark><${Line} text=${hit.text.slice(from, until)} most=${600} /></mark> <span class="muted"><${Line} text=${hit.text.slice(until, until + 80)} /></span></div>`;
+  if (!isPart) return html`<${Stored} text=${hit.text} most=${800} pattern=${pattern} />`;
+  return html`<div class="stored" dir="auto">
+    <span class="muted"><${Line} text=${hit.text.slice(Math.max(0, from - 80), from)} pattern=${pattern} /></span>
+    ${" "}<${Line} text=${hit.text.slice(from, until)} most=${600} pattern=${pattern} />
+    ${" "}<span class="muted"><${Line} text=${hit.text.slice(until, until + 80)} pattern=${pattern} /></span></div>`;
 }
 
-function Hit({ hit, rank, forget }) {
-  const { explained } = hit;
-  const fate = explained.packed;
+/** The message before a hit: an answer is hard to judge without its question. */
+function Before({ hit }) {
+  const found = useCall("sessions_messages", { session: hit.session_id, before: hit.ref, limit: 1 });
+  const one = found.data?.messages[0];
+  const text = typeof one?.content === "string" ? one.content : "";
+  return text && html`<p class="before muted">before: “<${Line} text=${text} most=${140} />”</p>`;
+}
+
+const FATES = {
+  cut: "shortened to fit the budget",
+  doubled: "says the same as another hit",
+  "left out": "better hits used up the budget",
+};
+
+function Hit({ hit, rank, most, pattern, forget }) {
+  const { parts, packed, same_as } = hit.explained;
   return html`<li class="hit" data-row tabindex="-1">
     <header class="row"><span class="grow"><b class="number">${rank}</b>
-      <span class="tag">${hit.kind}</span> ${hit.title && html`<span class="title"><${Line} text=${hit.title} most=${60} /></span>`}</span>
-      <span class="muted">${hit.speaker && html`<${Line} text=${hit.speaker} most=${20} /> · `}<${Time} at=${hit.at} /></span><b class="number score">${hit.score.toFixed(2)}</b></header>
-    <${Text} hit=${hit} />
-    <${Sum} parts=${explained.parts} score=${hit.score}>
-      <span class="grow">${hit.state !== "current" && html`<span class="tag warn">${hit.state}</span> `}${fate !== "whole" && html`<span class="tag">${fate}${explained.same_as ? `: same as ${explained.same_as}` : ""}</span>`}</span>
+      <span class="tag">${hit.kind}</span> ${hit.title && html`<span class="title"><${Line} text=${hit.title}
+        most=${60} /></span>`}</span>
+      <span class="muted">${hit.speaker && html`<${Line} text=${hit.speaker} most=${20} /> · `}<${Time}
+        at=${hit.at} /></span>
+      <b class="number score">${hit.score.toFixed(2)}</b></header>
+    ${hit.kind === "message" && rank <= 5 && html`<${Before} hit=${hit} />`}
+    <${Text} hit=${hit} pattern=${pattern} />
+    <${Sum} parts=${parts} score=${hit.score} most=${most}>
+      <span class="grow">${hit.state !== "current" && html`<span class="tag warn">${hit.state}</span> `}
+        ${packed !== "whole" && html`<span class="tag" title=${FATES[packed]}>
+          ${packed}${same_as ? `: same as ${same_as}` : ""}</span>`}</span>
       <span class="does"><a data-key="open" href=${placeOf(hit)}>open</a>
-      ${can("forget") && hit.kind !== "table" && html`<button class="plain" data-key="#" onClick=${() => forget(hit)}>forget</button>`}</span>
+        ${can("forget") && hit.kind !== "table" &&
+        html`<button class="plain" data-key="#" onClick=${() => forget(hit)}>forget</button>`}</span>
     <//>
   </li>`;
+}
+
+async function findReference(text) {
+  if (/^\d+$/.test(text)) return `message:${text}`;
+  if (/^\w+:\S+$/.test(text)) return text;
+  const { hits } = await call("sessions_search", { query: text, limit: 1 }).catch(() => ({ hits: [] }));
+  return hits.length ? `message:${hits[0].id}` : null;
+}
+
+function Probed({ found }) {
+  const isMessage = found.ref.startsWith("message:");
+  return html`<div role="status"><p><span class="tag accent">${found.stage.replaceAll("_", " ")}</span>
+      ${found.rank ? html` rank <b>${num(found.rank)}</b>, score <b>${found.score.toFixed(2)}
+        </b>. ` : " "}${found.sentence}
+      ${isMessage && html` <a href=${to("sessions", `@${found.ref.slice(8)}`)}>${found.ref}</a>`}</p>
+    ${found.parts.length > 0 && html`<${Sum} parts=${found.parts} score=${found.score} />`}</div>`;
 }
 
 function Probe({ params, args, set, mark }) {
@@ -65,70 +147,123 @@ function Probe({ params, args, set, mark }) {
   const found = useCall("recall", { ...args, probe: params.probe }, { skip: !params.probe });
   const submit = async (event) => {
     event.preventDefault();
-    fail("");
-    let ref = text.trim();
-    if (/^\d+$/.test(ref)) ref = `message:${ref}`;
-    else if (!/^\w+:\S+$/.test(ref)) {
-      const hits = await call("sessions_search", { query: ref, limit: 1 }).then((answer) => answer.hits, () => []);
-      if (!hits.length) return fail(`No message has these words.`);
-      ref = `message:${hits[0].id}`;
-    }
-    set({ probe: ref });
+    const ref = await findReference(text.trim());
+    fail(ref ? "" : "No message has these words.");
+    if (ref) set({ probe: ref });
   };
   const probed = found.data?.explanation?.probed;
   return html`<form class="probe panel" onSubmit=${submit}>
     <label for="probe${mark}"><h2>Not here?</h2></label>
     <p class="muted">Name a message, or words of it, to see where it fell out.</p>
-    <div class="tools"><input id="probe${mark}" class="grow" placeholder="message id or words" value=${text} onInput=${(e) => type(e.target.value)} /><button disabled=${!text.trim()}>Look</button></div>
+    <div class="tools"><input id="probe${mark}" class="grow" placeholder="message id or words" value=${text}
+      onInput=${(e) => type(e.target.value)} /><button disabled=${!text.trim()}>Look</button></div>
     ${problem && html`<p class="muted" role="status">${problem}</p>`}
     ${found.error && html`<${Problem} error=${found.error} />`}
-    ${probed && html`<div role="status"><p><span class="tag accent">${probed.stage.replaceAll("_", " ")}</span> ${probed.rank ? html`rank <b>${num(probed.rank)}</b>, score <b>${probed.score.toFixed(2)}</b>. ` : ""}${probed.sentence}
-      ${probed.ref.startsWith("message:") && html` <a href=${to("sessions", `@${probed.ref.slice(8)}`)}>${probed.ref}</a>`}</p>
-      ${probed.parts.length > 0 && html`<${Sum} parts=${probed.parts} score=${probed.score} />`}</div>`}
+    ${probed && html`<${Probed} found=${probed} />`}
   </form>`;
 }
+
+const Table = ({ heads, rows }) => html`<table><thead><tr>${heads.map((head, at) => html`<th
+  class=${at ? "number" : ""}>${head}</th>`)}</tr></thead>
+  <tbody>${rows.map(([name, ...values]) => html`<tr key=${name}><td>${name}</td>${values.map((one) => html`<td
+    class="number">${one}</td>`)}</tr>`)}</tbody></table>`;
 
 function Understood({ about }) {
   const { understood, counts, milliseconds } = about;
   const spent = Object.values(milliseconds).reduce((sum, one) => sum + one, 0);
-  const when = understood.since == null ? "" : html` · <${Time} at=${understood.since} /> to <${Time} at=${understood.until} />`;
-  return html`<details class="understood"><summary><span>understood: <b>${understood.words.join(", ") || "no words to look for"}</b>
+  const when = understood.since == null ? "" : html` · <${Time} at=${understood.since} /> to <${Time}
+    at=${understood.until} />`;
+  const words = understood.words.map((word, at) => [word, `${Math.round(100 * understood.shares[at])}%`, num(understood.passages[at])]);
+  return html`<details class="understood"><summary><span>understood: <b>
+    ${understood.words.join(", ") || "no words to look for"}</b>
       ${understood.asks_for.length > 0 && ` · asks for ${understood.asks_for.join(", ")}`}${when}</span>
-      <span class="muted number">${num(counts.judged)} judged · ${num(counts.shown)} shown · ${Math.round(spent)} ms</span></summary>
-    <div class="columns"><table><thead><tr><th>word</th><th class="number">counts</th><th class="number">passages</th></tr></thead>
-      <tbody>${understood.words.map((word, at) => html`<tr key=${word}><td>${word}</td><td class="number">${Math.round(100 * understood.shares[at])}%</td><td class="number">${num(understood.passages[at])}</td></tr>`)}</tbody></table>
-    <table><thead><tr><th>stage</th><th class="number">passages</th></tr></thead><tbody>
-      ${Object.entries(counts).map(([name, count]) => html`<tr key=${name}><td>${name.replaceAll("_", " ")}</td><td class="number">${num(count)}</td></tr>`)}</tbody></table>
-    <table><thead><tr><th>step</th><th class="number">ms</th></tr></thead><tbody>
-      ${Object.entries(milliseconds).map(([name, ms]) => html`<tr key=${name}><td>${name}</td><td class="number">${ms.toFixed(1)}</td></tr>`)}</tbody></table></div>
+      <span class="muted number">
+        ${num(counts.judged)} judged · ${num(counts.shown)} shown · ${Math.round(spent)} ms</span></summary>
+    <div class="columns"><${Table} heads=${["word", "counts", "passages"]} rows=${words} />
+      <${Table} heads=${["stage", "passages"]}
+        rows=${Object.entries(counts).map(([name, one]) => [name.replaceAll("_", " "), num(one)])} />
+      <${Table} heads=${["step", "ms"]}
+        rows=${Object.entries(milliseconds).map(([name, ms]) => [name, ms.toFixed(1)])} /></div>
   </details>`;
 }
 
+/** A recall of the log: the ranks of its hits then, and now. */
 function Then({ id, hits }) {
   const found = useCall("recalls", { before: Number(id) + 1, limit: 1 });
   const was = found.data?.recalls[0];
   if (!was || String(was.id) !== id) return null;
-  const gone = was.hits.filter((ref) => !hits.some((hit) => `${hit.kind}:${hit.ref}` === ref));
-  return html`<p class="notice">Asked by <${Line} text=${was.actor} most=${30} /> on <${Time} at=${was.at} />: ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. ${gone.length ? `No longer among the hits: ${gone.slice(0, 9).join(", ")}.` : "The hits of then are among those of now."}</p>`;
+  const now = hits.map((hit) => `${hit.kind}:${hit.ref}`);
+  const rank = (refs, ref) => (refs.includes(ref) ? refs.indexOf(ref) + 1 : "–");
+  const rows = [...new Set([...was.hits, ...now.slice(0, was.hits.length)])].map((ref) => [ref, rank(was.hits, ref), rank(now, ref)]);
+  const moved = rows.filter(([, then, at]) => then !== at).length;
+  return html`<details class="notice"><summary>Asked by <${Line} text=${was.actor} most=${30} />, <${Time}
+    at=${was.at} />:
+      ${` ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. `}
+      ${moved ? `${plural(moved, "rank")} changed since.` : "The same hits in the same order now."}</summary>
+    <${Table} heads=${["hit", "rank then", "rank now"]} rows=${rows} /></details>`;
+}
+
+function Given({ data, params, mark }) {
+  const fates = Object.entries(Object.groupBy(data.hits, (hit) => hit.explained?.packed ?? "whole"));
+  const left = fates.filter(([fate]) => fate !== "whole").map(([fate, list]) => `${num(list.length)} ${fate}: ${FATES[fate]}`);
+  const tokens = data.explanation?.tokens;
+  const size = tokens != null ? `${num(tokens)} of ${num(Number(params.budget) || BUDGET)} tokens` : plural(data.packed.length, "character");
+  return html`<section class="panel given" aria-labelledby="given${mark}">
+    <header><h2 id="given${mark}">What the model gets${mark && " (2)"}</h2><span class="muted number">${size}
+      </span></header>
+    ${data.packed
+      ? html`<pre tabindex="0" id="packed${mark}"><${Stored} text=${data.packed} isCode most=${100000} /></pre>`
+      : html`<p class="muted">Nothing is put into the prompt.</p>`}
+    <footer class="row"><span class="muted">${data.certainty !== "good" && html`certainty: ${data.certainty}<br />`}
+      ${left.map((one) => html`<span key=${one}>${one}<br /></span>`)}</span><${Copy}
+        text=${data.packed} /></footer></section>`;
+}
+
+function Nothing({ data }) {
+  const reason = data.explanation?.counts.judged
+    ? "Passages were judged, and none is about the question."
+    : "No passage has its words or meaning.";
+  return html`<${Empty} title="Nothing answers this">
+    ${reason} Ask with other words, or look below for a message that you
+    expected.<//>`;
 }
 
 function Answer({ data, params, args, forget, set, mark }) {
-  const left = data.hits.filter((hit) => hit.explained && hit.explained.packed !== "whole");
+  const most = Math.max(1, ...data.hits.map((hit) => lengthOf(hit.explained.parts)));
+  const pattern = patternOf(data.explanation?.understood.words ?? []);
   return html`${data.explanation && html`<${Understood} about=${data.explanation} />`}
     ${data.notes.map((note) => html`<p class="notice">${note}</p>`)}
     ${params.was && html`<${Then} id=${params.was} hits=${data.hits} />`}
     <div class="answer">
       <section aria-label="hits ${mark}">
-        ${data.hits.length === 0 ? html`<${Empty} title="Nothing answers this">${data.explanation?.counts.judged ? "Passages were judged, and none is about the question." : "No passage has its words or meaning."} Ask with other words, or look below for a message that you expected.<//>` : html`<ol class="hits">${data.hits.map((hit, at) => html`<${Hit} key=${hit.kind + hit.ref} hit=${hit} rank=${at + 1} forget=${forget} />`)}</ol>`}
+        ${data.hits.length === 0
+          ? html`<${Nothing} data=${data} />`
+          : html`<ol class="hits">${data.hits.map((hit, at) => html`<${Hit} key=${hit.kind + hit.ref} hit=${hit}
+            rank=${at + 1}
+              most=${most} pattern=${pattern} forget=${forget} />`)}</ol>`}
         <${Probe} key=${params.q} params=${params} args=${args} set=${set} mark=${mark} />
       </section>
-      <section class="panel given" aria-labelledby="given${mark}"><header><h2 id="given${mark}">What the model gets${mark && " (2)"}</h2><span class="muted number">${data.explanation?.tokens != null ? `${num(data.explanation.tokens)} of ${num(Number(params.budget) || BUDGET)} tokens` : plural(data.packed.length, "character")}</span></header>
-        ${data.packed ? html`<pre tabindex="0" id="packed${mark}"><${Stored} text=${data.packed} isCode most=${100000} /></pre>` : html`<p class="muted">Nothing is put into the prompt.</p>`}
-        <footer class="row"><span class="muted">${data.certainty !== "good" ? `certainty: ${data.certainty}. ` : ""}${left.length ? `${num(left.length)} cut, doubled or left out` : ""}</span><${Copy} text=${data.packed} /></footer></section>
+      <${Given} data=${data} params=${params} mark=${mark} />
     </div>`;
 }
 
 const rename = (params, as) => Object.fromEntries(Object.entries(params).flatMap(([key, value]) => (as(key) ? [[as(key), value]] : [])));
+
+function Filters({ params, set }) {
+  const budget = params.budget ?? BUDGET;
+  const field = (name, hint) => html`<label>${name} <${Field} class="short" placeholder=${hint} value=${params[name]}
+    commit=${(value) => set({ [name]: value })} /></label>`;
+  return html`<div class="tools">
+    <label>kind <select value=${params.kind ?? ""} onChange=${(e) => set({ kind: e.target.value })}><option
+      value="">all</option>
+      ${KINDS.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}</select></label>
+    ${field("source", "")}${field("since", "3 weeks ago")}${field("until", "today")}
+    <label class="range">budget <input type="range" min="100" max="4000" step="100" value=${budget}
+      onChange=${(e) => set({ budget: e.target.value })} /> <span class="number">${num(Number(budget))}</span></label>
+    <label><input type="checkbox" checked=${!!params.words}
+      onChange=${(e) => set({ words: e.target.checked ? "1" : "" })} />words only</label>
+  </div>`;
+}
 
 /** A question and its answer. In the address, names of the second column end with 2. */
 function Column({ all, mark, children }) {
@@ -148,20 +283,24 @@ function Column({ all, mark, children }) {
   }, []);
   const args = settings(params);
   const answer = useCall("recall", args, { skip: !params.q });
-  return html`<div><form class="question" role="search" aria-label=${mark ? "ask for comparison" : "ask"} onSubmit=${(e) => (e.preventDefault(), set({ q: text.trim() }))}>
-      <input id="ask${mark}" type="search" aria-label=${mark ? "Question to compare with" : "Ask the memory"} placeholder="Ask in plain words: which queue did we choose for the mails?" autocomplete="off" value=${text} onInput=${(e) => type(e.target.value)} />
-      <div class="tools">
-        <label>kind <select value=${params.kind ?? ""} onChange=${(e) => set({ kind: e.target.value })}><option value="">all</option>${KINDS.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}</select></label>
-        <label>source <${Field} class="short" value=${params.source} commit=${(value) => set({ source: value })} /></label>
-        <label>since <${Field} class="short" placeholder="3 weeks ago" value=${params.since} commit=${(value) => set({ since: value })} /></label>
-        <label>until <${Field} class="short" placeholder="today" value=${params.until} commit=${(value) => set({ until: value })} /></label>
-        <label class="range">budget <input type="range" min="100" max="4000" step="100" value=${params.budget ?? BUDGET} onChange=${(e) => set({ budget: e.target.value })} /> <span class="number">${num(Number(params.budget ?? BUDGET))}</span></label>
-        <label><input type="checkbox" checked=${!!params.words} onChange=${(e) => set({ words: e.target.checked ? "1" : "" })} />words only</label>
-        ${children}
-      </div>
+  const submit = (event) => {
+    event.preventDefault();
+    set({ q: text.trim() });
+  };
+  return html`<div><form class="question" role="search" aria-label=${mark ? "ask for comparison" : "ask"}
+    onSubmit=${submit}>
+      <div class="row"><input id="ask${mark}" class="grow" type="search" autocomplete="off" value=${text}
+        aria-label=${mark ? "Question to compare with" : "Ask the memory"} onInput=${(e) => type(e.target.value)}
+        placeholder="Ask in plain words: which queue did we choose for the mails?" />${children}</div>
+      <${Filters} params=${params} set=${set} />
     </form>
-    ${params.q ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} forget=${doom} set=${set} mark=${mark} />`}<//>` : html`<${Empty} title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text that a model gets.<//>`}
-    ${doomed && html`<${Forget} kind=${doomed.kind} id=${doomed.ref} close=${() => doom(null)} />`}</div>`;
+    ${params.q
+      ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args}
+        forget=${doom} set=${set} mark=${mark} />`}<//>`
+      : html`<${Empty}
+        title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text
+          that a model gets.<//>`}
+    ${doomed && html`<${Forget} refs=${[`${doomed.kind}:${doomed.ref}`]} close=${() => doom(null)} />`}</div>`;
 }
 
 export default function Recall({ params }) {
@@ -170,8 +309,10 @@ export default function Recall({ params }) {
     revise("recall", "", { ...params, ...rename(params, (key) => key !== "probe" && `${key}2`) });
     requestAnimationFrame(() => document.querySelector("#ask2")?.focus());
   };
+  const close = () => revise("recall", "", rename(params, (key) => !key.endsWith("2") && key));
   return html`<h1 class="unseen">Recall</h1>
-    ${isTwo && html`<div class="tools"><button class="quiet end" onClick=${() => revise("recall", "", rename(params, (key) => !key.endsWith("2") && key))}>close comparison</button></div>`}
-    <div class=${isTwo ? "compared" : ""}><${Column} all=${params} mark="">${params.q && !isTwo && html`<button type="button" class="quiet" onClick=${compare}>compare</button>`}<//>
-    ${isTwo && html`<${Column} all=${params} mark="2" />`}</div>`;
+    <div class=${isTwo ? "compared" : ""}><${Column} all=${params} mark="">
+        ${params.q && !isTwo && html`<button type="button" onClick=${compare}>compare</button>`}<//>
+    ${isTwo && html`<${Column} all=${params} mark="2"><button type="button"
+      onClick=${close}>close comparison</button><//>`}</div>`;
 }

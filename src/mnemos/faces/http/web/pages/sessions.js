@@ -1,10 +1,14 @@
 import { act, call, can, go, revise, to, useCall } from "../core.js";
 import { Confirm, Forget } from "../confirm.js";
 import { Overview as Map, Store, VirtualList } from "../reader.js";
-import { Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time, bytes, focused, num, plural, visible } from "../ui.js";
+import {
+  Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time,
+  bytes, dateOf, focused, num, patternOf, plural, visible,
+} from "../ui.js";
 import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 
 const PAGE = 50;
+const FIRST = 50;
 
 function Snippet({ text }) {
   const parts = String(text).replace(/\s+/g, " ").split(/>>>|<<</);
@@ -16,10 +20,15 @@ function Found({ params }) {
   const found = useCall("sessions_search", { query: q, limit: 50, ...(source && { source }), ...(since && { since }), ...(until && { until }) });
   return html`<${Loaded} of=${found}>${(data) =>
     data.hits.length === 0
-      ? html`<${Empty} title="No message has these words">Word forms and accents don't matter. Quote a phrase, or use OR and -word.<//>`
+      ? html`<${Empty}
+        title="No message has these words">Word forms and accents don't matter. Quote a phrase, or use OR and -word.<//>`
       : html`<p class="muted">${plural(data.hits.length, "message")}${data.partial ? " with most of the words" : ""}</p>
-        <ul class="list found">${data.hits.map((hit) => html`<li key=${hit.id} data-row tabindex="-1"><span class="grow"><a data-key="open" href=${to("sessions", `${hit.session_id}@${hit.id}`, { q })}><b><${Line} text=${hit.title || hit.session_id} most=${70} /></b></a><br /><${Snippet} text=${hit.snippet} /></span>
-          <span class="muted number"><${Line} text=${hit.source} most=${20} /><br /><${Time} at=${hit.timestamp} /></span></li>`)}</ul>`}<//>`;
+        <ul class="list found">${data.hits.map((hit) => html`<li key=${hit.id} data-row tabindex="-1"><span
+          class="grow"><a data-key="open" href=${to("sessions", `${hit.session_id}@${hit.id}`, { q })}><b>
+          <${Line} text=${hit.title || hit.session_id} most=${70} /></b></a><br /><${Snippet}
+          text=${hit.snippet} /></span>
+          <span class="muted number"><${Line} text=${hit.source} most=${20} /><br /><${Time}
+            at=${hit.timestamp} /></span></li>`)}</ul>`}<//>`;
 }
 
 /** Sessions of one lineage below the newest of them. */
@@ -29,42 +38,89 @@ function groupByLineage(sessions) {
   return Object.values(Object.groupBy(sessions, (one) => roots[one.id])).flatMap((group) => group.map((one, at) => [one, at > 0]));
 }
 
+const chosenBy = ({ source, since, until, archived }) => ({
+  ...(source && { source }),
+  ...(since && { since }),
+  ...(until && { until }),
+  ...(archived && { archived: true }),
+});
+
+function Row({ one, isBelow, isChosen, toggle }) {
+  const isWriter = can("sessions_delete");
+  return html`<tr data-row tabindex="-1" class=${isBelow ? "below" : ""}>
+    ${isWriter && html`<td><input type="checkbox" data-key="x" aria-label="select ${one.title || one.id}"
+      checked=${isChosen} onChange=${toggle} /></td>`}
+    <td><a data-key="open" href=${to("sessions", one.id)}><${Line} text=${one.title || one.id} most=${90} /></a>
+      ${one.parent_session_id && html` <span class="tag" title="continues another conversation">continued</span>`}
+      ${one.archived && html` <span class="tag">archived</span>`}</td>
+    <td class="muted wide-only"><${Line} text=${one.source} most=${24} /></td>
+    <td class="number wide-only">${num(one.message_count)}</td>
+    <td class="number muted"><${Time} at=${one.started_at} /></td></tr>`;
+}
+
 function Listed({ params, set }) {
   const offset = Number(params.offset ?? 0);
-  const { source, since, until } = params;
+  const filter = chosenBy(params);
+  const isFiltered = Object.keys(filter).length > 0;
   const [chosen, choose] = useState([]);
   const [doomed, doom] = useState(null);
-  const found = useCall("sessions_list", { limit: PAGE, offset, ...(source && { source }), ...(since && { since }), ...(until && { until }), ...(params.archived && { archived: true }) });
+  const found = useCall("sessions_list", { limit: PAGE, offset, ...filter });
   const toggle = (id) => choose((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
+  const chooseAll = () =>
+    call("sessions_list", { limit: 1000, ...filter }).then(({ sessions }) => choose(sessions.map((one) => one.id)));
   const gone = doomed?.length === 1 ? { session: doomed[0] } : { sessions: doomed };
   const remove = () => act("sessions_delete", gone).then(() => choose([]));
-  return html`<${Loaded} of=${found}>${(data) =>
-    data.total === 0
-      ? html`<${Empty} title="No conversations">${source || since || until ? "None fits the filter." : html`Import those on this machine with <code>mnemos import</code>, or let a program record its own with <code>mnemos connect</code>.`}<//>`
-      : html`${chosen.length > 0 && html`<div class="tools chosen" role="status"><b>${plural(chosen.length, "conversation")}</b>
-            ${can("sessions_delete") && html`<button data-key="#" onClick=${() => doom(chosen)}>Delete <kbd>#</kbd></button>`}<button class="quiet" onClick=${() => choose([])}>none</button></div>`}
-        <table class="sessions"><thead><tr>${can("sessions_delete") && html`<th><span class="unseen">select</span></th>`}<th>title</th><th class="wide-only">source</th><th class="number">messages</th><th class="number">begun</th></tr></thead>
-        <tbody>${groupByLineage(data.sessions).map(([one, isBelow]) => html`<tr key=${one.id} data-row tabindex="-1" class=${isBelow ? "below" : ""}>
-          ${can("sessions_delete") && html`<td><input type="checkbox" data-key="x" aria-label="select ${one.title || one.id}" checked=${chosen.includes(one.id)} onChange=${() => toggle(one.id)} /></td>`}
-          <td><a data-key="open" href=${to("sessions", one.id)}><${Line} text=${one.title || one.id} most=${90} /></a> ${one.parent_session_id && html`<span class="tag" title="continues another conversation">continued</span>`} ${one.archived && html`<span class="tag">archived</span>`}</td>
-          <td class="muted wide-only"><${Line} text=${one.source} most=${24} /></td><td class="number">${num(one.message_count)}</td><td class="number muted"><${Time} at=${one.started_at} /></td></tr>`)}</tbody></table>
-        <div class="tools pager"><button data-key="[" disabled=${offset === 0} onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Newer</button>
-          <span class="muted number">${num(offset + 1)} to ${num(offset + data.sessions.length)} of ${num(data.total)}</span>
-          <button data-key="]" disabled=${offset + PAGE >= data.total} onClick=${() => set({ offset: offset + PAGE })}>Older</button></div>
-        ${doomed && html`<${Confirm} title="Delete ${plural(doomed.length, "conversation")}" name="sessions_delete" args=${gone} note="This can be undone." close=${() => doom(null)} done=${remove} />`}`}<//>`;
+  return html`<${Loaded} of=${found}>${({ sessions, total }) => {
+    if (total === 0)
+      return html`<${Empty} title="No conversations">${isFiltered
+        ? "None matches the filter."
+        : html`Import those on this machine with <code>mnemos import</code>, or let a program record its own with
+            <code> mnemos connect</code>.`}<//>`;
+    const isWriter = can("sessions_delete");
+    const isWhole = sessions.every((one) => chosen.includes(one.id));
+    const turn = () => choose(isWhole ? [] : sessions.map((one) => one.id));
+    return html`${chosen.length > 0 && html`<div class="tools chosen" role="status"><b>
+      ${plural(chosen.length, "conversation")}</b>
+        <button data-key="#" onClick=${() => doom(chosen)}>Delete <kbd>#</kbd></button>
+        ${isWhole && chosen.length < total &&
+        html`<button class="quiet" onClick=${chooseAll}>select ${total > 1000 ? "1,000" : `all ${num(total)}`}
+          ${isFiltered ? " that match" : ""}</button>`}
+        <button class="quiet" onClick=${() => choose([])}>none</button></div>`}
+      <table class="sessions"><thead><tr>
+          ${isWriter && html`<th><input type="checkbox" aria-label="select all on this page" checked=${isWhole}
+            onChange=${turn} /></th>`}
+          <th>title</th><th class="wide-only">source</th><th class="number wide-only">messages</th>
+          <th class="number">started</th></tr></thead>
+        <tbody>${groupByLineage(sessions).map(([one, isBelow]) => html`<${Row} key=${one.id} one=${one}
+          isBelow=${isBelow}
+          isChosen=${chosen.includes(one.id)} toggle=${() => toggle(one.id)} />`)}</tbody></table>
+      <div class="tools pager">
+        <button data-key="[" disabled=${offset === 0}
+          onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Newer</button>
+        <span class="muted number">${num(offset + 1)} to ${num(offset + sessions.length)} of ${num(total)}</span>
+        <button data-key="]" disabled=${offset + PAGE >= total}
+          onClick=${() => set({ offset: offset + PAGE })}>Older</button></div>
+      ${doomed && html`<${Confirm} title="Delete ${plural(doomed.length, "conversation")}"
+        name="sessions_delete" args=${gone}
+        note="This can be undone." close=${() => doom(null)} done=${remove} />`}`;
+  }}<//>`;
 }
+
+const FILTERS = [["q", "words in messages", ""], ["source", "source", "short"], ["since", "since", "short"], ["until", "until", "short"]];
 
 function List({ params }) {
   const set = (change) => revise("sessions", "", { ...params, offset: "", ...change });
+  const field = ([key, label, size]) => html`<${Field} key=${key} type=${key === "q" ? "search" : "text"} class=${size}
+    aria-label=${label} placeholder=${label} value=${params[key]} commit=${(value) => set({ [key]: value })} />`;
   return html`<div class="tools"><h1>Conversations</h1>
       <form class="tools end filters" role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
-        <${Field} type="search" aria-label="words in messages" placeholder="words in messages" value=${params.q} commit=${(value) => set({ q: value })} />
-        <${Field} class="short" aria-label="source" placeholder="source" value=${params.source} commit=${(value) => set({ source: value })} />
-        <${Field} class="short" aria-label="since" placeholder="since" value=${params.since} commit=${(value) => set({ since: value })} />
-        <${Field} class="short" aria-label="until" placeholder="until" value=${params.until} commit=${(value) => set({ until: value })} />
-        <label><input type="checkbox" checked=${!!params.archived} onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived</label>
+        ${FILTERS.map(field)}
+        <label><input type="checkbox" checked=${!!params.archived}
+          onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived</label>
       </form></div>
-    ${params.q ? html`<${Found} params=${params} />` : html`<${Listed} key=${JSON.stringify(params)} params=${params} set=${set} />`}`;
+    ${params.q
+      ? html`<${Found} params=${params} />`
+      : html`<${Listed} key=${JSON.stringify(params)} params=${params} set=${set} />`}`;
 }
 
 const FOLD = 600;
@@ -74,8 +130,13 @@ function Calls({ calls }) {
   const [isOpen, open] = useState(false);
   const list = typeof calls === "string" ? JSON.parse(calls) : calls;
   const named = list.map((one) => one.function?.name ?? one.name ?? "call");
-  return html`<div class="calls"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "▾" : "▸"} ${plural(list.length, "call")}: <${Line} text=${named.join(", ")} most=${80} /></button>
-    ${isOpen && list.map((one, at) => html`<pre key=${at} tabindex="0"><b><${Line} text=${named[at]} /></b> <${Stored} text=${one.function?.arguments ?? JSON.stringify(one.arguments ?? one.input ?? one, null, 1)} isCode /></pre>`)}</div>`;
+  return html`<div class="calls"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>
+    ${isOpen ? "▾" : "▸"} ${plural(list.length, "call")}: <${Line} text=${named.join(", ")}
+    most=${80} /></button>
+    ${isOpen && list.map((one, at) => html`<pre key=${at} tabindex="0"><b><${Line}
+      text=${named[at]} /></b> <${Stored}
+      text=${one.function?.arguments ?? JSON.stringify(one.arguments ?? one.input ?? one, null, 1)} isCode /></pre>`)}
+      </div>`;
 }
 
 const asText = (content) => (content == null ? "" : typeof content === "string" ? content : JSON.stringify(content, null, 1));
@@ -83,36 +144,65 @@ const asText = (content) => (content == null ? "" : typeof content === "string" 
 /** Draws a message again only if something about it changed: a list that scrolls draws 60 times a second. */
 class Kept extends Component {
   shouldComponentUpdate(next) {
-    return ["number", "message", "isHere", "facts"].some((key) => this.props[key] !== next[key]) || (!next.message && next.height !== this.props.height);
+    const isNew = ["number", "message", "isHere", "isChosen", "facts", "pattern"].some((key) => this.props[key] !== next[key]);
+    return isNew || (!next.message && next.height !== this.props.height);
   }
   render(props) {
     return html`<${Message} ...${props} />`;
   }
 }
 
-function Message({ number, message, height, isHere, forget, facts }) {
+function Content({ message, pattern }) {
   const [isOpen, open] = useState(false);
-  if (!message) return html`<article class="message coming" data-number=${number} style=${{ height: `${height}px` }}><header class="muted"><span class="number">${num(number + 1)}</span></header></article>`;
   const text = asText(message.content);
-  const isFolded = message.role === "tool" && text.length > FOLD && !isOpen;
-  return html`<article class="message ${message.role} ${isHere ? "here" : ""}" data-number=${number} data-row tabindex="-1" aria-label="message ${number + 1}, ${message.role}">
-    <header><a class="number muted" title="link to this message" href=${to("sessions", `${message.session_id}@${message.id}`)}>${num(number + 1)}</a> <b><${Line} text=${message.role} most=${20} /></b> ${message.tool_name && html`<code><${Line} text=${message.tool_name} most=${60} /></code>`}
+  if (message.role !== "tool" || text.length <= FOLD || isOpen)
+    return html`<${Stored} text=${text} isCode=${message.role === "tool"} pattern=${pattern} />`;
+  return html`<${Stored} text=${text.slice(0, 200)} isCode pattern=${pattern} />
+    <button class="plain" onClick=${() => open(true)}>▸ ${plural(lines(text), "line")}, ${bytes(text.length)}</button>`;
+}
+
+function Message({ number, message, height, isHere, isChosen, toggle, forget, facts, pattern }) {
+  if (!message)
+    return html`<article class="message coming" data-number=${number} style=${{ height: `${height}px` }}>
+      <header class="muted"><span class="number">${num(number + 1)}</span></header></article>`;
+  const state = `${isHere ? "here" : ""} ${isChosen ? "picked" : ""}`;
+  return html`<article class="message ${message.role} ${state}" data-number=${number} data-row tabindex="-1"
+      aria-label="message ${number + 1}, ${message.role}">
+    <header><a class="number muted" title="link to this message"
+        href=${to("sessions", `${message.session_id}@${message.id}`)}>${num(number + 1)}</a>
+      <b><${Line} text=${message.role} most=${20} /></b>
+      ${message.tool_name && html`<code><${Line} text=${message.tool_name} most=${60} /></code>`}
       <span class="muted end"><${Time} at=${message.timestamp} /></span>
-      ${can("forget") && html`<button class="plain muted" data-key="#" aria-label="forget message ${number + 1}" onClick=${() => forget(message)}>forget</button>`}</header>
-    ${isFolded ? html`<${Stored} text=${text.slice(0, 200)} isCode /><button class="plain" onClick=${() => open(true)}>▸ ${plural(lines(text), "line")}, ${bytes(text.length)}</button>` : html`<${Stored} text=${text} isCode=${message.role === "tool"} />`}
+      ${can("forget") && html`<button class="plain muted" data-key="x" aria-pressed=${isChosen}
+          aria-label="select message ${number + 1}" onClick=${() => toggle(message.id)}>select</button>
+        <button class="plain muted" data-key="#" aria-label="forget message ${number + 1}"
+          onClick=${() => forget([message.id])}>forget</button>`}</header>
+    <${Content} message=${message} pattern=${pattern} />
     ${message.tool_calls?.length > 0 && html`<${Calls} calls=${message.tool_calls} />`}
-    ${message.metadata && Object.keys(message.metadata).length > 0 && html`<details class="muted"><summary>metadata</summary><${Stored} text=${JSON.stringify(message.metadata)} isCode /></details>`}
-    ${facts && html`<p class="taken muted">facts taken from here: ${facts.map((fact) => html`<a key=${fact.id} href=${to("facts", fact.target)}><code>${fact.type}[<${Line} text=${fact.target} most=${40} />]</code></a> `)}</p>`}
+    ${message.metadata && Object.keys(message.metadata).length > 0 &&
+    html`<details class="muted"><summary>metadata</summary><${Stored}
+      text=${JSON.stringify(message.metadata)} isCode /></details>`}
+    ${facts && html`<p class="taken muted">facts taken from here: ${facts.map((fact) => html`<a key=${fact.id}
+      href=${to("facts", fact.target)}><code>${fact.type}[<${Line} text=${fact.target}
+        most=${40} />]</code></a> `)}</p>`}
   </article>`;
 }
+
+const GUESS = 113;
+
+/** A view before the outline is there: as many messages as there are, all of one height. */
+const sketch = ({ total }) => ({ count: total, heights: new Float64Array(total).fill(GUESS), days: [] });
 
 function unfold(outline, width) {
   const perLine = Math.max(30, Math.min(80, (width - 48) / 7.2));
   let id = 0;
   const ids = outline.steps.map((step) => (id += step));
   const roles = outline.roles.map((role) => outline.role_names[role]);
-  const heights = outline.sizes.map((size, at) => 53 + 20 * Math.ceil((roles[at] === "tool" ? Math.min(size, 240) : Math.min(size, 4000)) / perLine || 1));
-  return { ids, roles, heights, days: outline.days };
+  const heights = outline.sizes.map((size, at) => {
+    const shown = Math.min(size, roles[at] === "tool" ? 240 : 4000);
+    return 53 + 20 * Math.ceil(shown / perLine || 1);
+  });
+  return { count: ids.length, ids, roles, heights, days: outline.days };
 }
 
 function findNumber(ids, id) {
@@ -138,41 +228,88 @@ function useView(view) {
 function Place({ view, outline }) {
   useView(view);
   const today = outline.days.findLast((one) => one.position <= view.from)?.date;
-  return html`<span class="muted end number">${today ? `${today} · ` : ""}${num(view.from + 1)} of ${num(outline.ids.length)}</span>`;
+  return html`<span class="muted end number">${today ? `${dateOf(Date.parse(today) / 1000)} · ` : ""}
+    ${num(view.from + 1)} of ${num(outline.count)}</span>`;
 }
 
 function Side({ view, outline, hits, jump }) {
   useView(view);
-  return view.until - view.from + 1 < outline.ids.length && html`<${Map} roles=${outline.roles} hits=${hits} from=${view.from} until=${view.until} jump=${jump} />`;
+  if (!outline.roles) return outline.count > FIRST && html`<div class="map"></div>`;
+  return view.until - view.from + 1 < outline.count && html`<${Map} roles=${outline.roles} days=${outline.days}
+    hits=${hits}
+    from=${view.from} until=${view.until} jump=${jump} />`;
+}
+
+/** The messages of a conversation and its outline, asked for together: the first messages don't wait. */
+function useMessages(id, at, width) {
+  const [outline, set] = useState(null);
+  const [error, fail] = useState(null);
+  const [turn, again] = useState(0);
+  const [, draw] = useState(0);
+  const page = (from, limit) => call("sessions_messages", { session: id, at: from, limit }).then((found) => found.messages);
+  const store = useMemo(() => new Store(page, () => draw((n) => n + 1)), [id, turn]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const where = at ? { around: Number(at) } : { at: 0 };
+    call("sessions_messages", { session: id, ...where, limit: FIRST }, { signal }).then((found) => {
+      store.begin(found.start, found.messages);
+      set((old) => old ?? { ...sketch(found), place: found.start + found.messages.findIndex((one) => one.id === Number(at)) });
+    }, () => {});
+    call("sessions_outline", { session: id }, { signal }).then(
+      (found) => set(unfold(found, width())),
+      (problem) => signal.aborted || fail(problem),
+    );
+    return () => stop.abort();
+  }, [id, turn]);
+  useEffect(() => {
+    const reload = () => again((n) => n + 1);
+    window.addEventListener("mnemos:changed", reload);
+    return () => window.removeEventListener("mnemos:changed", reload);
+  }, []);
+  return { outline, error, store };
+}
+
+function useHits(id, q, outline) {
+  const search = useCall("sessions_search", { query: q, session: [id], limit: 1000, sort: "oldest" }, { skip: !q });
+  return useMemo(() => {
+    const found = search.data?.hits ?? [];
+    const words = found.flatMap((hit) => [...hit.snippet.matchAll(/>>>(.*?)<<</g)].map((one) => one[1].toLowerCase()));
+    const hits = outline?.ids ? found.map((one) => findNumber(outline.ids, one.id)).sort((a, b) => a - b) : [];
+    return { hits, pattern: patternOf([...new Set(words)].slice(0, 100)) };
+  }, [search.data, outline]);
+}
+
+function Hits({ hits, hit, step }) {
+  const count = hits.length >= 1000 ? "1,000 hits and more" : plural(hits.length, "hit");
+  const shown = hit < 0 ? count : `${num(hit + 1)} of ${num(hits.length)}`;
+  return html`<span class="muted" role="status">${hits.length ? shown : "no hit"}</span>
+    <button class="quiet" data-key="[" disabled=${!hits.length} onClick=${() => step(-1)}>previous <kbd>[</kbd></button>
+    <button class="quiet" data-key="]" disabled=${!hits.length} onClick=${() => step(1)}>next <kbd>]</kbd></button>`;
 }
 
 function Reader({ id, at, params }) {
   const frame = useRef();
-  const [outline, set] = useState(null);
-  const [error, fail] = useState(null);
-  const view = useRef({ from: 0, until: 0, told: new Set() }).current;
+  const { outline, error, store } = useMessages(id, at, () => frame.current?.clientWidth ?? 800);
+  const view = useRef({ from: 0, until: 0, told: new Set(), placed: "" }).current;
   const [place, put] = useState(null);
-  const [, draw] = useState(0);
   const [doomed, doom] = useState(null);
+  const [chosen, choose] = useState([]);
   const [hit, pick] = useState(-1);
-  const search = useCall("sessions_search", { query: params.q, session: [id], limit: 200, sort: "oldest" }, { skip: !params.q });
-  const stated = useCall("facts_list", { said_in: id, status: "everything" }, { skip: !outline || !can("facts_list") });
+  const { hits, pattern } = useHits(id, params.q, outline);
+  const stated = useCall("facts_list", { said_in: id, status: "everything" }, { skip: !outline?.ids || !can("facts_list") });
   const taken = useMemo(() => Object.groupBy(stated.data?.facts ?? [], (fact) => fact.message_id), [stated.data]);
-  const load = () => call("sessions_outline", { session: id }).then((found) => set(unfold(found, frame.current?.clientWidth ?? 800)), fail);
-  useEffect(() => {
-    load();
-    window.addEventListener("mnemos:changed", load);
-    return () => window.removeEventListener("mnemos:changed", load);
-  }, [id]);
-  const store = useMemo(() => new Store((from, limit) => call("sessions_messages", { session: id, at: from, limit }).then((found) => found.messages), () => draw((n) => n + 1)), [id, outline]);
+  const toggle = (one) => choose((old) => (old.includes(one) ? old.filter((other) => other !== one) : [...old, one]));
   const jump = (index, offset = 0) => put({ index, offset });
   useEffect(() => {
-    if (outline && at) jump(findNumber(outline.ids, Number(at)), -8);
+    if (!outline || !at || view.placed === at || (!outline.ids && outline.place < 0)) return;
+    jump(outline.ids ? findNumber(outline.ids, Number(at)) : outline.place, -8);
+    view.placed = at;
   }, [outline, at]);
-  const hits = useMemo(() => (outline ? (search.data?.hits ?? []).map((one) => findNumber(outline.ids, one.id)).sort((a, b) => a - b) : []), [search.data, outline]);
   const step = (by) => {
-    const next = hit < 0 ? (by > 0 ? hits.findIndex((one) => one >= view.from) : hits.findLastIndex((one) => one < view.from)) : hit + by;
-    const which = Math.max(0, Math.min(hits.length - 1, next));
+    const after = hits.findIndex((one) => one >= view.from);
+    const before = hits.findLastIndex((one) => one < view.from);
+    const which = Math.max(0, Math.min(hits.length - 1, hit < 0 ? (by > 0 ? after : before) : hit + by));
     pick(which);
     jump(hits[which], -8);
   };
@@ -181,19 +318,30 @@ function Reader({ id, at, params }) {
     Object.assign(view, { from, until });
     for (const one of view.told) one();
   };
+  const draw = (number, message, height) => html`<${Kept} key=${number} number=${number} message=${message}
+    height=${height}
+    isHere=${!!message && message.id === Number(at)} isChosen=${!!message && chosen.includes(message.id)}
+      pattern=${pattern}
+    facts=${taken[message?.id]} forget=${doom} toggle=${toggle} />`;
   if (error) return html`<${Problem} error=${error} />`;
   return html`<div class="tools reading" ref=${frame}>
-      <form role="search" aria-label="in this conversation" onSubmit=${(e) => e.preventDefault()}><${Field} class="long" type="search" aria-label="words in this conversation" placeholder="words in this conversation" value=${params.q} commit=${(q) => (pick(-1), revise("sessions", at ? `${id}@${at}` : id, { q }))} /></form>
-      ${params.q && html`<span class="muted" role="status">${hits.length ? `${hit < 0 ? plural(hits.length, "hit") : `${num(hit + 1)} of ${num(hits.length)}`}` : "no hit"}</span>
-        <button class="quiet" data-key="[" disabled=${!hits.length} onClick=${() => step(-1)}>previous <kbd>[</kbd></button><button class="quiet" data-key="]" disabled=${!hits.length} onClick=${() => step(1)}>next <kbd>]</kbd></button>`}
+      <form role="search" aria-label="in this conversation" onSubmit=${(e) => e.preventDefault()}>
+        <${Field} class="long" type="search" aria-label="words in this conversation"
+          placeholder="words in this conversation"
+          value=${params.q} commit=${(q) => (pick(-1), revise("sessions", at ? `${id}@${at}` : id, { q }))} /></form>
+      ${params.q && html`<${Hits} hits=${hits} hit=${hit} step=${step} />`}
+      ${chosen.length > 0 && html`<span role="status"><b>${plural(chosen.length, "message")}</b></span>
+        <button onClick=${() => doom(chosen)}>Forget…</button><button class="quiet"
+          onClick=${() => choose([])}>none</button>`}
       ${outline && html`<${Place} view=${view} outline=${outline} />`}</div>
-    ${outline && outline.ids.length === 0 && html`<${Empty} title="No messages">Nothing was said in this conversation.<//>`}
     ${!outline && html`<div class="waiting" aria-busy="true"></div>`}
-    ${outline && outline.ids.length > 0 && html`<div class="conversation">
+    ${outline?.count === 0 && html`<${Empty} title="No messages">Nothing was said in this conversation.<//>`}
+    ${outline?.count > 0 && html`<div class="conversation">
       <${VirtualList} heights=${outline.heights} store=${store} place=${place} label="messages" moved=${moved}
-        row=${(number, message, height) => html`<${Kept} key=${number} number=${number} message=${message} height=${height} isHere=${outline.ids[number] === Number(at)} facts=${taken[outline.ids[number]]} forget=${doom} />`} />
+        row=${draw} />
       <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}
-    ${doomed && html`<${Forget} kind="message" id=${doomed.id} close=${() => doom(null)} />`}`;
+    ${doomed && html`<${Forget} refs=${doomed.map((one) => `message:${one}`)}
+      close=${() => (doom(null), choose([]))} />`}`;
 }
 
 function Title({ one }) {
@@ -203,23 +351,47 @@ function Title({ one }) {
     act("sessions_title", { session: one.id, title: text }).then(() => type(null));
   };
   if (text == null)
-    return html`<h1><${Line} text=${one.title || one.id} most=${90} /></h1>${can("sessions_title") && html`<button class="quiet" data-key="e" onClick=${() => type(one.title ?? "")}>rename <kbd>e</kbd></button>`}`;
-  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" ref=${focused} value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} /><button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
+    return html`<h1><${Line} text=${one.title || one.id} most=${90} /></h1>
+      ${can("sessions_title") && html`<button class="quiet" data-key="e"
+      onClick=${() => type(one.title ?? "")}>rename <kbd>e</kbd></button>`}`;
+  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" ref=${focused}
+    value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} />
+    <button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
+}
+
+function Lineage({ shown, id }) {
+  return html` · lineage: ${shown.map((other, number) => html`${number > 0 && " → "}${other.id === id
+    ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>`
+    : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`;
+}
+
+function Head({ one, lineage, doom }) {
+  const mark = one.archived ? "sessions_unarchive" : "sessions_archive";
+  return html`<div class="tools head"><${Title} key=${one.id} one=${one} />
+      <span class="end does">
+        ${can(mark) && html`<button class="quiet" onClick=${() => act(mark, { session: one.id })}>
+          ${mark.slice(9)}</button>`}
+        ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}
+          </span></div>
+    <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> ·
+      ${one.model && html` <${Line} text=${one.model} most=${40} /> ·`} <${Time} at=${one.started_at} /> ·
+      ${` ${plural(one.message_count, "message")}`}${one.project && html` · <${Line} text=${one.project} most=${60} />`}
+      ${lineage.data?.shown.length > 1 && html`<${Lineage} shown=${lineage.data.shown} id=${one.id} />`}</p>`;
 }
 
 function Conversation({ id, at, params }) {
   const shown = useCall("sessions_show", { session: id, tail: 1 });
   const lineage = useCall("sessions_lineage", { session: id });
-  const [doomed, doom] = useState(false);
-  return html`<${Loaded} of=${shown}>${({ session: one }) => html`
-    <a class="back" data-key="back" href=${to("sessions")}>‹ Conversations</a>
-    <div class="tools head"><${Title} key=${one.id} one=${one} />
-      <span class="end does">${can("sessions_archive") && html`<button class="quiet" onClick=${() => act(one.archived ? "sessions_unarchive" : "sessions_archive", { session: one.id })}>${one.archived ? "unarchive" : "archive"}</button>`}
-      ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}</span></div>
-    <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> · ${one.model && html`<${Line} text=${one.model} most=${40} /> · `}<${Time} at=${one.started_at} /> · ${plural(one.message_count, "message")}${one.project ? html` · <${Line} text=${one.project} most=${60} />` : ""}
-      ${lineage.data?.shown.length > 1 && html` · lineage: ${lineage.data.shown.map((other, number) => html`${number > 0 && " → "}${other.id === one.id ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>` : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`}</p>
-    <${Reader} key=${one.id} id=${one.id} at=${at} params=${params} />
-    ${doomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }} note="This can be undone." close=${() => doom(false)} done=${() => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"))} />`}`}<//>`;
+  const [isDoomed, doom] = useState(false);
+  const one = shown.data?.session;
+  const remove = () => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"));
+  return html`<a class="back" data-key="back" href=${to("sessions")}>‹ Conversations</a>
+    <div class="about">${one ? html`<${Head} one=${one} lineage=${lineage} doom=${doom} />` : html`<h1
+      class="unseen">Conversation</h1>`}
+      ${shown.error && html`<${Problem} error=${shown.error} />`}</div>
+    ${!shown.error && html`<${Reader} key=${id} id=${id} at=${at} params=${params} />`}
+    ${isDoomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }}
+      note="This can be undone." close=${() => doom(false)} done=${remove} />`}`;
 }
 
 function Lost({ at }) {

@@ -1,6 +1,7 @@
 import { Bars } from "../chart.js";
 import { act, call, can, mayWrite, revise, to, useCall } from "../core.js";
-import { Empty, Line, Loaded, Problem, Tabs, Time, bytes, num, plural } from "../ui.js";
+import { Confirm } from "../confirm.js";
+import { Empty, Line, Loaded, Problem, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
 import { save } from "../files.js";
 import { html, useRef, useState } from "../vendor/preact.js";
 
@@ -10,13 +11,27 @@ const quote = (name) => `"${name.replaceAll('"', '""')}"`;
 function Cell({ value }) {
   if (value == null) return html`<td class="muted">null</td>`;
   const isNumber = typeof value === "number";
-  return html`<td class=${isNumber ? "number" : ""}>${isNumber ? String(value) : html`<${Line} text=${typeof value === "string" ? value : JSON.stringify(value)} most=${200} />`}</td>`;
+  return html`<td class=${isNumber ? "number" : ""}>${isNumber ? String(value) : html`<${Line}
+    text=${typeof value === "string" ? value : JSON.stringify(value)} most=${200} />`}</td>`;
 }
 
 export function Grid({ columns, rows, sort, pick }) {
   const isNumber = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] == null || typeof row[at] === "number"));
-  return html`<div class="scroll grid" tabindex="0" role="region" aria-label="rows"><table><thead><tr>${columns.map((name, at) => html`<th key=${at} class=${isNumber[at] ? "number" : ""}>${pick ? html`<button class="plain" onClick=${() => pick(name)}><${Line} text=${name} most=${40} />${sort?.name === name ? (sort.down ? " ↓" : " ↑") : ""}</button>` : html`<${Line} text=${name} most=${40} />`}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, at) => html`<tr key=${at}>${row.map((value, column) => html`<${Cell} key=${column} value=${value} />`)}</tr>`)}</tbody></table></div>`;
+  return html`<div class="scroll grid" tabindex="0" role="region" aria-label="rows"><table><thead><tr>
+    ${columns.map((name, at) => html`<th key=${at} class=${isNumber[at] ? "number" : ""}>${pick ? html`<button
+    class="plain" onClick=${() => pick(name)}><${Line} text=${name} most=${40} />
+    ${sort?.name === name ? (sort.down ? " ↓" : " ↑") : ""}</button>` : html`<${Line} text=${name}
+    most=${40} />`}</th>`)}</tr></thead>
+    <tbody>${rows.map((row, at) => html`<tr key=${at}>${row.map((value, column) => html`<${Cell} key=${column}
+      value=${value} />`)}</tr>`)}</tbody></table></div>`;
+}
+
+/** A column's range, or some of its values. */
+function sampleOf(table, column) {
+  if (column.range) return `${column.range[0]} to ${column.range[1]}`;
+  const at = table.sample_columns?.indexOf(column.name) ?? -1;
+  const values = at < 0 ? [] : table.sample.map((row) => row[at]).filter((one) => one != null);
+  return [...new Set(values)].slice(0, 3).join(", ");
 }
 
 function Table({ database, table }) {
@@ -26,11 +41,21 @@ function Table({ database, table }) {
   const where = words ? ` WHERE ${table.columns.map(({ name }) => `instr(lower(${quote(name)}), lower(:words))`).join(" OR ")}` : "";
   const query = `SELECT * FROM ${quote(table.name)}${where}${sort ? ` ORDER BY ${quote(sort.name)}${sort.down ? " DESC" : ""}` : ""}`;
   const found = useCall("sqlite_query", { database, query, read_only: true, max_rows: PAGE, offset: at, ...(words && { params: { words } }) });
-  return html`<div class="tools"><h2><${Line} text=${table.name} most=${60} /></h2><span class="muted">${plural(table.rows, "row")}</span>
-      <input class="end" type="search" aria-label="filter rows" placeholder="filter rows" value=${words} onInput=${(e) => (type(e.target.value), move(0))} /></div>
-    <p class="muted">${table.columns.map((column, index) => html`${index > 0 && ", "}<code>${column.name}</code> ${column.type}${column.primary_key ? " key" : ""}`)}</p>
-    <${Loaded} of=${found}>${(data) => html`<${Grid} columns=${data.columns} rows=${data.rows} sort=${sort} pick=${(name) => (order({ name, down: sort?.name === name && !sort.down }), move(0))} />
-      <div class="tools pager"><button data-key="[" disabled=${at === 0} onClick=${() => move(at - PAGE)}>Previous</button><span class="muted number">${data.rows.length ? `${num(at + 1)} to ${num(at + data.rows.length)}` : "no rows"}</span><button data-key="]" disabled=${data.next_offset == null} onClick=${() => move(at + PAGE)}>Next</button></div>`}<//>`;
+  return html`<div class="tools"><h2><${Line} text=${table.name} most=${60} /></h2><span class="muted">
+    ${plural(table.rows, "row")}</span>
+      <input class="end" type="search" aria-label="filter rows" placeholder="filter rows" value=${words}
+        onInput=${(e) => (type(e.target.value), move(0))} /></div>
+    <ul class="columns-of muted">${table.columns.map((column) => html`<li key=${column.name}><code><${Line}
+      text=${column.name} most=${40} /></code>
+      ${` ${column.type}${column.primary_key ? " key" : ""}`} <${Line} text=${sampleOf(table, column)}
+        most=${60} /></li>`)}</ul>
+    <${Loaded} of=${found}>${(data) => html`<${Grid} columns=${data.columns} rows=${data.rows} sort=${sort}
+      pick=${(name) => (order({ name, down: sort?.name === name && !sort.down }), move(0))} />
+      <div class="tools pager"><button data-key="[" disabled=${at === 0}
+        onClick=${() => move(at - PAGE)}>Previous</button><span class="muted number">
+        ${data.rows.length ? `${num(at + 1)} to ${num(at + data.rows.length)}` : "no rows"}</span><button
+        data-key="]" disabled=${data.next_offset == null} onClick=${() => move(at + PAGE)}>Next</button></div>`}
+        <//>`;
 }
 
 const toCsv = ({ columns, rows }) => [columns, ...rows].map((row) => row.map((value) => (/[",\n]/.test(String(value ?? "")) ? quote(String(value)) : String(value ?? ""))).join(",")).join("\n");
@@ -38,11 +63,14 @@ const toCsv = ({ columns, rows }) => [columns, ...rows].map((row) => row.map((va
 function Result({ data }) {
   const [isChart, draw] = useState(false);
   const last = data.columns.findLastIndex((_, at) => data.rows.length && data.rows.every((row) => typeof row[at] === "number"));
-  return html`<div class="tools"><span class="muted" role="status">${plural(data.row_count, "row")}${data.truncated ? " and more" : ""}, ${plural(data.changes, "change")}, ${data.elapsed_ms.toFixed(1)} ms</span>
+  return html`<div class="tools"><span class="muted" role="status">
+    ${plural(data.row_count, "row")}${data.truncated ? " and more" : ""}, ${plural(data.changes, "change")}, ${data.elapsed_ms.toFixed(1)} ms</span>
       ${last >= 0 && html`<button class="quiet" aria-pressed=${isChart} onClick=${() => draw(!isChart)}>chart</button>`}
-      <button class="quiet" onClick=${() => save("rows.csv", toCsv(data))}>CSV</button><button class="quiet" onClick=${() => save("rows.json", JSON.stringify(data.rows.map((row) => Object.fromEntries(row.map((one, at) => [data.columns[at], one]))), null, 1))}>JSON</button></div>
+      <button class="quiet" onClick=${() => save("rows.csv", toCsv(data))}>CSV</button><button class="quiet"
+        onClick=${() => save("rows.json", JSON.stringify(data.rows.map((row) => Object.fromEntries(row.map((one, at) => [data.columns[at], one]))), null, 1))}>JSON</button></div>
     ${data.warnings.map((one) => html`<p class="notice">${one}</p>`)}
-    ${isChart && html`<${Bars} label=${data.columns[last]} names=${[data.columns[last]]} rows=${data.rows.slice(0, 1000).map((row) => ({ label: String(row[0]), parts: { [data.columns[last]]: Math.max(0, row[last]) } }))} />`}
+    ${isChart && html`<${Bars} label=${data.columns[last]} names=${[data.columns[last]]}
+      rows=${data.rows.slice(0, 1000).map((row) => ({ label: String(row[0]), parts: { [data.columns[last]]: Math.max(0, row[last]) } }))} />`}
     ${data.plan?.length > 0 && html`<pre tabindex="0" aria-label="plan">${data.plan.join("\n")}</pre>`}
     ${data.columns.length > 0 && html`<${Grid} columns=${data.columns} rows=${data.rows} />`}`;
 }
@@ -54,8 +82,14 @@ function Completion({ field, text, tables = [], put }) {
   const names = new Set(tables.flatMap((table) => [table.name, ...table.columns.map((column) => column.name)]));
   const fitting = [...names].filter((name) => begun && name !== begun && name.toLowerCase().startsWith(begun.toLowerCase()));
   const pick = (name) => put(text.slice(0, at - begun.length) + (/^[a-z_]\w*$/i.test(name) ? name : quote(name)) + text.slice(at));
-  return html`<div class="completion" role="group" aria-label="names">${fitting.slice(0, 8).map((name) => html`<button key=${name} type="button" class="quiet" onClick=${() => pick(name)}><${Line} text=${name} most=${40} /></button>`)}</div>`;
+  return html`<div class="completion" role="group" aria-label="names">
+    ${fitting.slice(0, 8).map((name) => html`<button key=${name} type="button" class="quiet"
+    onClick=${() => pick(name)}><${Line} text=${name} most=${40} /></button>`)}</div>`;
 }
+
+const LOSES = /\b(alter|delete|drop|replace|update)\b/i;
+const explain = (error) =>
+  error.code === "read_only" ? { message: `${error.message} Tick “allow changes” to run it.` } : error;
 
 function Console({ database, tables }) {
   const field = useRef();
@@ -63,29 +97,55 @@ function Console({ database, tables }) {
   const [mayChange, allow] = useState(false);
   const [found, set] = useState({});
   const [past, keep] = useState(JSON.parse(sessionStorage.getItem("queries") ?? "[]"));
-  const run = async (event) => {
+  const [isAsked, ask] = useState(false);
+  const submit = (event) => {
     event?.preventDefault();
     if (!text.trim()) return;
+    if (mayChange && LOSES.test(text)) ask(true);
+    else run();
+  };
+  const run = async () => {
     const kept = [text, ...past.filter((one) => one !== text)].slice(0, 50);
     keep(kept);
     sessionStorage.setItem("queries", JSON.stringify(kept));
     const args = { database, query: text, max_rows: 1000, read_only: !mayChange };
-    set(await call("sqlite_query", { ...args, plan: !mayChange && !/;\s*\S/.test(text) }).then((data) => ({ data }), (error) => ({ error })));
+    const plan = !mayChange && !/;\s*\S/.test(text);
+    set(await call("sqlite_query", { ...args, plan }).then((data) => ({ data }), (error) => ({ error: explain(error) })));
     if (mayChange) window.dispatchEvent(new Event("mnemos:changed"));
   };
-  return html`<form class="form" onSubmit=${run}><label>SQL on ${database} <textarea ref=${field} rows="4" spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(e)}></textarea></label>
-      <div class="tools"><button class="main" disabled=${!text.trim()}>Run <kbd>Ctrl ⏎</kbd></button>${mayWrite("sqlite_query") && html`<label><input type="checkbox" checked=${mayChange} onChange=${(e) => allow(e.target.checked)} />allow changes</label>`}
-      ${past.length > 0 && html`<select class="grow" aria-label="earlier queries" value="" onChange=${(e) => type(e.target.value)}><option value="">earlier queries</option>${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}</div>
-      <${Completion} field=${field} text=${text} tables=${tables} put=${(changed) => (type(changed), field.current.focus())} /></form>
+  return html`<form class="form" onSubmit=${submit}><label>SQL on ${database} <textarea ref=${field} rows="4"
+    spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)}
+    onKeyDown=${(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && submit(e)}></textarea></label>
+      <div class="tools"><button class="main" disabled=${!text.trim()}>Run <kbd>Ctrl ⏎</kbd></button>
+        ${mayWrite("sqlite_query") && html`<label><input type="checkbox" checked=${mayChange}
+        onChange=${(e) => allow(e.target.checked)} />allow changes</label>`}
+      ${past.length > 0 && html`<select class="grow" aria-label="earlier queries" value=""
+        onChange=${(e) => type(e.target.value)}><option value="">earlier queries</option>
+        ${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}
+        </div>
+      <${Completion} field=${field} text=${text} tables=${tables}
+        put=${(changed) => (type(changed), field.current.focus())} /></form>
+    ${isAsked && html`<${Confirm} title="Change ${database}" verb="Run" close=${() => ask(false)} done=${run}
+      text=${text}
+      note="This can delete or overwrite rows. Snapshots restore the tables as they were, if one was made." />`}
     ${found.error && html`<${Problem} error=${found.error} />`}${found.data && html`<${Result} data=${found.data} />`}`;
 }
 
 function Snapshots({ database }) {
   const found = useCall("sqlite_snapshots", { database });
+  const [chosen, choose] = useState(null);
   return html`<${Loaded} of=${found}>${({ snapshots }) =>
     snapshots.length === 0
       ? html`<p class="muted">No snapshots. One is made before a change that deletes much.</p>`
-      : html`<ul class="list">${snapshots.map((one) => html`<li key=${one.name}><span class="grow"><code>${one.short_name || one.name}</code> <span class="muted"><${Time} at=${one.made_at} /> · ${bytes(one.size_bytes)}</span></span>${can("sqlite_restore") && html`<button onClick=${() => act("sqlite_restore", { database, snapshot: one.name })}>restore</button>`}</li>`)}</ul>`}<//>`;
+      : html`<ul class="list">${snapshots.map((one) => html`<li key=${one.name} data-row tabindex="-1">
+          <span class="grow"><code>${one.short_name || one.name}</code>
+            <span class="muted"> <${Time} at=${one.made_at} /> · ${bytes(one.size_bytes)}</span></span>
+          ${can("sqlite_restore") &&
+          html`<button data-key="open" onClick=${() => choose(one)}>restore…</button>`}</li>`)}</ul>
+        ${chosen && html`<${Confirm} title="Restore ${database}" verb="Restore" close=${() => choose(null)}
+          text="This replaces all tables of ${database} by those of ${dateOf(chosen.made_at)}. The present ones become a
+            snapshot first, so you can restore them in turn."
+          done=${() => act("sqlite_restore", { database, snapshot: chosen.name })} />`}`}<//>`;
 }
 
 export default function Workspace({ rest, params }) {
@@ -96,9 +156,20 @@ export default function Workspace({ rest, params }) {
   const view = params.view ?? "console";
   return html`<h1>Workspace</h1><${Loaded} of=${databases}>${(data) =>
     data.databases.length === 0
-      ? html`<${Empty} title="No tables yet">Agents keep rows here with SQL. You can, too: <code>mnemos sql "CREATE TABLE books (title, year)"</code><//>`
-      : html`<div class="workspace"><nav aria-label="tables">${data.databases.map((one) => html`<section key=${one.name}><h2><a href=${to("workspace", one.name)}><${Line} text=${one.name} most=${30} /></a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
-          ${one.name === database && html`<ul>${schema.data?.tables.map((each) => html`<li key=${each.name}><a data-row href=${to("workspace", `${one.name}/${each.name}`)} aria-current=${each.name === name ? "page" : null}><${Line} text=${each.name} most=${40} /></a><span class="number muted">${num(each.rows)}</span></li>`)}</ul>`}</section>`)}</nav>
-        <div class="grow">${table ? html`<${Table} key=${database + name} database=${database} table=${table} />` : html`<div class="tools"><${Tabs} label="view" choices=${[["console", "Console"], ["snapshots", "Snapshots"]]} value=${view} pick=${(key) => revise("workspace", rest, { view: key })} /></div>
-          ${view === "console" ? html`<${Console} database=${database} tables=${schema.data?.tables} />` : html`<${Snapshots} database=${database} />`}`}</div></div>`}<//>`;
+      ? html`<${Empty}
+        title="No tables yet">Agents keep rows here with SQL. You can, too: <code>mnemos sql "CREATE TABLE books (title, year)"</code><//>`
+      : html`<div class="workspace"><nav aria-label="tables">${data.databases.map((one) => html`<section
+        key=${one.name}><h2><a href=${to("workspace", one.name)}><${Line} text=${one.name}
+        most=${30} /></a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
+          ${one.name === database && html`<ul>${schema.data?.tables.map((each) => html`<li key=${each.name}>
+            <a data-row href=${to("workspace", `${one.name}/${each.name}`)}
+            aria-current=${each.name === name ? "page" : null}><${Line} text=${each.name} most=${40} /></a><span
+            class="number muted">${num(each.rows)}</span></li>`)}</ul>`}</section>`)}</nav>
+        <div class="grow">${table ? html`<${Table} key=${database + name} database=${database}
+          table=${table} />` : html`<div class="tools"><${Tabs} label="view"
+          choices=${[["console", "Console"], ["snapshots", "Snapshots"]]} value=${view}
+          pick=${(key) => revise("workspace", rest, { view: key })} /></div>
+          ${view === "console" ? html`<${Console} database=${database}
+            tables=${schema.data?.tables} />` : html`<${Snapshots} database=${database} />`}`}</div></div>`}
+            <//>`;
 }

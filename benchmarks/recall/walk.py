@@ -1,0 +1,115 @@
+"""``python -m benchmarks recall --walk``: ten questions to a home with two years of mixed history.
+
+The home has the conversations written for the reranker, none of which the ranking was tuned on: chats between
+friends, meetings of teams and talks with an assistant, plus a few facts and their updates. The chats
+are moved eight months back. The table says whether the text that a model would get has the
+answer; ``--show`` prints that text for each question, to be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import mnemos
+from benchmarks.report import Result, Table
+from mnemos.testing import FixedClock
+
+CONVERSATIONS = Path(__file__).resolve().parents[2] / "reranker" / "conversations.txt"
+SOURCES = {"assistant": "chatgpt", "chat": "messenger", "team": "meetings"}
+BACK = 243 * 86_400.0
+ASKED_AT = datetime(2025, 12, 16, 9, tzinfo=UTC).timestamp()
+FACTS = (
+    ("2024-03-02", "I live in Leeds"),
+    ("2024-06-10", "Our staging server listens on port 3005"),
+    ("2025-02-01", "I moved to York last week"),
+    ("2025-09-15", "The staging server moved to port 3080"),
+    ("2025-05-05", "Never deploy on Fridays"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    kind: str
+    text: str
+    answer: str
+    """An expression for what the text must say; empty if nothing in the home answers."""
+
+
+QUESTIONS = (
+    Asked("a person is named", "Which instruments has Leo tried to learn?", r"cello"),
+    Asked("a fact that changed", "Which port does the staging server use?", r"3080"),
+    Asked("where the user lives now", "Where do I live?", r"York"),
+    Asked("when", "When did the clinic's booking app go live?", r"5th of May"),
+    Asked("a month in the past", "What did the museum team discuss last January?", r"Ghent"),
+    Asked("what the assistant said", "What did you recommend for storing prices?", r"cents|øre|integer"),
+    Asked("what the user said", "What did I say about mushrooms in our conversations?", r"mushrooms"),
+    Asked("several places", "How many people saw the exhibition, in all and on the first day?", r"18,400"),
+    Asked("a wish with a date", "Suggest a place for dinner with mum next weekend", r"shellfish"),
+    Asked("nothing was said", "What is the boiling point of tungsten hexafluoride?", r""),
+)
+
+
+def make_home(folder: Path) -> mnemos.Memory:
+    """Fill a home with the conversations and facts, each at its time, and embed everything."""
+    clock = FixedClock()
+    memory = mnemos.open(folder, clock=clock)
+    for number, (kind, sessions) in enumerate(_read_conversations()):
+        for place, (day, turns) in enumerate(sessions):
+            at = _moment(day) - (BACK if kind == "chat" else 0.0)
+            name = f"{kind}-{number}-{place}"
+            memory.sessions.create_session(name, SOURCES[kind], started_at=at)
+            messages = [_as_message(turn, at + 60.0 * place) for place, turn in enumerate(turns)]
+            memory.sessions.append_messages(name, messages)
+    for day, text in FACTS:
+        clock.now = _moment(day)
+        memory.remember(text)
+    clock.now = ASKED_AT
+    memory.storage.catch_up()
+    memory.embedding.catch_up()
+    return memory
+
+
+def _read_conversations() -> Iterator[tuple[str, list[tuple[str, list[tuple[str, str]]]]]]:
+    for conversation in CONVERSATIONS.read_text(encoding="utf-8").split("\n===\n"):
+        said = conversation.partition("\n---\n")[0].strip().splitlines()
+        sessions: list[tuple[str, list[tuple[str, str]]]] = []
+        for line in said[1:]:
+            if line.startswith("@ "):
+                sessions.append((line.split()[1], []))
+            else:
+                speaker, _, text = line.partition("\t")
+                sessions[-1][1].append((speaker, text))
+        yield said[0].removeprefix("# "), sessions
+
+
+def _moment(day: str) -> float:
+    return datetime.fromisoformat(f"{day}T10:00+00:00").timestamp()
+
+
+def _as_message(turn: tuple[str, str], at: float) -> dict[str, object]:
+    speaker, text = turn
+    if speaker in {"user", "assistant"}:
+        return {"role": speaker, "content": text, "timestamp": at}
+    return {"role": "user", "content": text, "timestamp": at, "metadata": {"speaker": speaker}}
+
+
+def run(folder: Path, *, show: bool) -> Result:
+    rows, figures = [], {}
+    with make_home(folder) as memory:
+        for asked in QUESTIONS:
+            found = memory.recall(asked.text)
+            places = (n for n, hit in enumerate(found.hits, 1) if re.search(asked.answer, hit.text))
+            first = next(places, None)
+            said = bool(re.search(asked.answer, found.text)) if asked.answer else not found.hits
+            figures[asked.text] = {"certainty": found.certainty, "hits": len(found.hits), "right": said}
+            place = str(first or "-") if asked.answer else "-"
+            rows.append([asked.text, found.certainty, place, str(len(found.hits)), "yes" if said else "no"])
+            if show:
+                print(f"# {asked.kind}: {asked.text}\n\n{found.text}\n")
+        count = memory.sessions.message_count()
+    headings = ("question", "certainty", "first answer", "hits", "right")
+    return Result("recall-walk", [Table(f"Ten questions to {count:,} messages", headings, rows)], figures)

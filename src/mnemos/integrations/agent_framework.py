@@ -1,0 +1,128 @@
+"""Providers for the Microsoft Agent Framework: ``Agent(…, context_providers=[MnemosHistoryProvider()])``.
+
+The history provider keeps the messages of a session exactly. The context provider adds what other sessions
+of the user said about the coming message. The session store keeps snapshots of sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_framework import AgentSession, ContextProvider, HistoryProvider, Message, SessionStore
+
+from mnemos.integrations.shared.history import History, item_of, message_of
+from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.recall import recall_block
+from mnemos.storage.entries import USUAL_USER
+
+if TYPE_CHECKING:
+    from agent_framework import SessionContext
+
+SOURCE = "agent-framework"
+# Runs without a session share one history, as they do in the framework's own providers.
+_NO_SESSION = "default"
+
+
+class MnemosHistoryProvider(HistoryProvider):
+    """The messages of each session, in a memory that other agents and processes share."""
+
+    def __init__(
+        self,
+        memory: Source = None,
+        *,
+        user_id: str | None = None,
+        private: bool = False,
+        source_id: str = "mnemos",
+        settings: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """``memory``: one that is open, or the home or URL to open with these ``settings``.
+
+        ``private``: keep conversations in this process only. ``options`` are those of HistoryProvider.
+        """
+        super().__init__(source_id, **options)
+        self._memory, self._owned = open_source(memory, **settings or {})
+        self._about: dict[str, Any] = {"user_id": user_id, "private": private}
+
+    async def get_messages(self, session_id: str | None, **_: Any) -> list[Message]:
+        return [Message.from_dict(item_of(message)) for message in await self._history(session_id).read()]
+
+    async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
+        await self._history(session_id).append([_as_message(message) for message in messages])
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+    def _history(self, session_id: str | None) -> History:
+        return History(self._memory, session_id or _NO_SESSION, SOURCE, **self._about)
+
+
+class MnemosContextProvider(ContextProvider):
+    """Adds what other sessions of the user said about the coming message to the instructions of a run."""
+
+    def __init__(
+        self,
+        memory: Source = None,
+        *,
+        user_id: str | None = None,
+        source_id: str = "mnemos-recall",
+        **flags: Any,
+    ) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
+        super().__init__(source_id)
+        self._memory, self._owned = open_source(memory, **flags)
+        self._user_id = user_id
+
+    async def before_run(self, *, context: SessionContext, **_: Any) -> None:
+        asked = "\n".join(message.text for message in context.input_messages if message.role == "user")
+        # The history provider shows the model this session already.
+        own = History(self._memory, context.session_id or _NO_SESSION, SOURCE, user_id=self._user_id)
+        block = await recall_block(
+            self._memory, asked, user_id=self._user_id, exclude_session_ids=[own.session_id]
+        )
+        if block:
+            context.extend_instructions(self.source_id, block)
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+
+class MnemosSessionStore(SessionStore):
+    """Snapshots of sessions: entries of a namespace of the user, which recall does not find."""
+
+    def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
+        super().__init__()
+        self._memory, self._owned = open_source(memory, **flags)
+        self._namespace = (user_id, SOURCE)
+
+    async def get(self, session_id: str) -> AgentSession | None:
+        SessionStore.validate_session_id(session_id)
+        entry = await self._memory.entries.retrieve(self._namespace, session_id)
+        return None if entry is None else AgentSession.from_dict(entry.value)
+
+    async def set(self, session_id: str, session: AgentSession) -> None:
+        SessionStore.validate_session_id(session_id)
+        await self._memory.entries.put(self._namespace, session_id, session.to_dict(), fields=[])
+
+    async def delete(self, session_id: str) -> None:
+        SessionStore.validate_session_id(session_id)
+        await self._memory.entries.delete(self._namespace, session_id)
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+
+def _as_message(message: Message) -> dict[str, Any]:
+    item = message.to_dict()
+    if message.role != "tool":
+        return message_of(item)
+    calls = [content.call_id for content in message.contents if getattr(content, "call_id", None)]
+    return message_of(item, role="tool", tool_call_id=calls[0] if calls else None)

@@ -1,0 +1,185 @@
+"""A chat store for LlamaIndex: ``Memory.from_defaults(session_id="chat-1", chat_store=MnemosChatStore())``.
+
+The messages of a key are one session: archived ones first, then the active ones. Messages that
+are removed from the history are retired, so recall still finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+from pydantic import PrivateAttr
+
+from mnemos.errors import Conflict
+from mnemos.integrations.llama_index import SOURCE, as_message
+from mnemos.integrations.shared.history import History, item_of, name_session
+from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.memory.async_memory import AsyncMemory
+
+_ARCHIVED = "archived"
+_COPIED = ("role", "content", "timestamp")
+_PAGE = 500
+_Stored = dict[str, Any]
+
+
+class MnemosChatStore(AsyncDBChatStore):
+    """Conversations by key, in a memory that other agents and processes share."""
+
+    _memory: AsyncMemory = PrivateAttr()
+    _owned: bool = PrivateAttr()
+    _about: dict[str, Any] = PrivateAttr()
+
+    def __init__(
+        self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
+    ) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+
+        ``private``: keep conversations in this process only.
+        """
+        super().__init__()
+        self._memory, self._owned = open_source(memory, **flags)
+        self._about = {"user_id": user_id, "private": private}
+
+    async def get_messages(
+        self,
+        key: str,
+        status: MessageStatus | None = MessageStatus.ACTIVE,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[ChatMessage]:
+        archived, active, _ = await self._read(key)
+        chosen = {None: archived + active, MessageStatus.ARCHIVED: archived}.get(status, active)
+        start = offset or 0
+        return _as_items(chosen[start : None if limit is None else start + limit])
+
+    async def count_messages(self, key: str, status: MessageStatus | None = MessageStatus.ACTIVE) -> int:
+        return len(await self.get_messages(key, status))
+
+    async def add_message(
+        self, key: str, message: ChatMessage, status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        await self.add_messages(key, [message], status)
+
+    async def add_messages(
+        self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        new = [as_message(message) for message in messages]
+        if status is MessageStatus.ACTIVE:
+            await self._history(key).append(new)
+        else:
+            await self._change(key, lambda archived, active: (archived + new, active))
+
+    async def set_messages(
+        self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE
+    ) -> None:
+        new = [as_message(message) for message in messages]
+        is_active = status is MessageStatus.ACTIVE
+        await self._change(key, lambda *_: ([], new) if is_active else (new, []))
+
+    async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
+        """Remove a message by its id here, which searches return."""
+        archived, active, _ = await self._read(key)
+        found = [one for one in archived + active if one["id"] == idx]
+        if found:
+            await self._change(key, lambda *parts: tuple(_without(part, found) for part in parts))
+        return _as_items(found)[0] if found else None
+
+    async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
+        """Remove the messages of a status; without one, delete the session, which can be undone."""
+        if status is None:
+            await self._history(key).clear()
+        elif status is MessageStatus.ACTIVE:
+            await self._change(key, lambda archived, _: (archived, []))
+        else:
+            await self._change(key, lambda _, active: ([], active))
+
+    async def delete_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
+        _, active, _ = await self._change(key, lambda archived, active: (archived, active[n:]))
+        return _as_items(active[:n])
+
+    async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
+        _, active, _ = await self._change(key, lambda archived, active: (archived + active[:n], active[n:]))
+        return _as_items(active[:n])
+
+    async def get_keys(self) -> list[str]:
+        start = name_session(SOURCE, self._about["user_id"], "")
+        names: list[str] = []
+        seen = 0
+        while page := await self._memory.sessions.search_sessions(
+            SOURCE, _PAGE, seen, archived=None, user_id=self._about["user_id"]
+        ):
+            seen += len(page)
+            names += [one["id"] for one in page if one["id"].startswith(start)]
+        keys = [name[len(start) :].replace("%2F", "/").replace("%25", "%") for name in names]
+        # A session whose messages were all removed is kept for searches.
+        return [key for key in keys if await self._history(key).read(1)]
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "MnemosChatStore"
+
+    def _history(self, key: str) -> History:
+        return History(self._memory, key, SOURCE, **self._about)
+
+    async def _read(self, key: str) -> tuple[list[_Stored], list[_Stored], int | None]:
+        """Return the archived and the active messages, and the revision of the session."""
+        history = self._history(key)
+        session = await history.memory.sessions.get_session(history.session_id)
+        if session is None:
+            return [], [], None
+        messages = await history.read()
+        count = int((session["metadata"] or {}).get(_ARCHIVED, 0))
+        return messages[:count], messages[count:], session["revision"]
+
+    async def _change(
+        self, key: str, change: Callable[[list[_Stored], list[_Stored]], Any]
+    ) -> tuple[list[_Stored], list[_Stored], int | None]:
+        """Replace both lists in one transaction, and return what they were. Repeated after a conflict."""
+        history = self._history(key)
+        while True:
+            archived, active, revision = before = await self._read(key)
+            new_archived, new_active = change(archived, active)
+            old, new = archived + active, new_archived + new_active
+            if revision is None:
+                if not new:
+                    return before
+                await history.memory.sessions.ensure_session(
+                    history.session_id, SOURCE, user_id=self._about["user_id"]
+                )
+                continue
+            kept = 0
+            while kept < min(len(old), len(new)) and old[kept] is new[kept]:
+                kept += 1
+            # Searches find the message before; the copy is for the history alone.
+            tail = [_copy(one) if "id" in one else one for one in new[kept:]]
+            about: dict[str, Any] = {"metadata": {_ARCHIVED: len(new_archived)}, "if_revision": revision}
+            try:
+                if kept == len(old):
+                    await history.memory.sessions.append_messages(history.session_id, tail, **about)
+                else:
+                    first = old[kept]["id"]
+                    await history.memory.sessions.rewrite(history.session_id, tail, from_id=first, **about)
+            except Conflict:
+                continue
+            return before
+
+
+def _as_items(messages: Sequence[_Stored]) -> list[ChatMessage]:
+    return [ChatMessage.model_validate(item_of(message)) for message in messages]
+
+
+def _without(messages: list[_Stored], removed: Sequence[_Stored]) -> list[_Stored]:
+    ids = {one["id"] for one in removed}
+    return [one for one in messages if one["id"] not in ids]
+
+
+def _copy(message: _Stored) -> dict[str, Any]:
+    return {field: message[field] for field in _COPIED} | {"origin": "memory"}

@@ -1,0 +1,67 @@
+"""Commits whose answer was lost: each write leaves a token, which is looked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mnemos.errors import Busy, Unavailable
+from mnemos.storage.postgres.connection import Connection, Target, send
+from mnemos.storage.postgres.statements import load
+
+RETRY_SECONDS = 0.02
+# The longest search for the outcome of a commit; upkeep keeps tokens for longer.
+_PROOF_SECONDS = 300.0
+
+
+class LostCommit(Exception):
+    """The connection was lost while a transaction was being committed."""
+
+    def __init__(self, space: int, token: int, answer: Any) -> None:
+        super().__init__(token)
+        self.space = space
+        self.token = token
+        self.answer = answer
+
+
+def was_committed(
+    lost: LostCommit,
+    deadline: float,
+    run: Callable[[Callable[[Connection], bool]], bool],
+    target: Target,
+    settings: Sequence[str],
+) -> bool:
+    """Look for the token of a commit; ``run`` gives a connection, and ``settings`` begin the transaction.
+
+    False if it was undone and can be run again. Raises Unavailable if it cannot be known.
+    """
+    deadline = min(deadline, time.monotonic() + _PROOF_SECONDS)
+    while (seconds := deadline - time.monotonic()) > 0:
+        try:
+            return run(lambda connection: _find_token(connection, lost, seconds, target, settings))
+        except (Busy, Unavailable):
+            time.sleep(RETRY_SECONDS)
+    raise Unavailable(
+        f"The connection to {target.location} was lost while storing. The change may have been stored: "
+        "look before you repeat it."
+    )
+
+
+def _find_token(
+    connection: Connection, lost: LostCommit, seconds: float, target: Target, settings: Sequence[str]
+) -> bool:
+    """Wait until the transaction has ended, which releases its lock, and look for its token."""
+    # pg_xact_status would not do: after a crash, numbers that were not flushed are given again.
+    sql: Any = load("engine", target.schema)
+    found = send(
+        connection,
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        *settings,
+        f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
+        f"SET LOCAL mnemos.space = '{lost.space:d}'",
+        f"{sql.state_to_write} {lost.space:d} FOR UPDATE",
+        f"{sql.token} {lost.token:d}",
+    )
+    connection.execute(b"ROLLBACK")
+    return found is not None

@@ -1,0 +1,194 @@
+"""Reader of the global ``state.vscdb`` of Cursor: a value per conversation, and one per message ("bubble").
+
+The format is not public; it is known from descriptions by others. Only keys of conversations and messages are
+read: the database also holds secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from mnemos.errors import MnemosError
+from mnemos.storage import AgentDatabase, agent_database
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_json,
+    drop_empty,
+    find_database,
+    get_object,
+    get_objects,
+    get_text,
+    is_file,
+    parse_time,
+    read_whole,
+)
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    Item,
+    Mark,
+    OnProblem,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
+from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
+from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, render_content
+
+KIND: Final = "cursor"
+_FILE: Final = "state.vscdb"
+_USER, _ASSISTANT = 1, 2
+_WORKSPACES: Final = "workspaceStorage"
+# Milliseconds. The time of a conversation may be that of its beginning until an answer is complete.
+_OVERLAP: Final = 3_600_000
+
+
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    return find_database(path, _FILE, on_problem)
+
+
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
+    return read_changed(source, mark, KIND, _Conversations(source.path).read, overlap=_OVERLAP)
+
+
+READER: Final = Reader(KIND, "Cursor", find, read, holds_many=True)
+
+
+class _Conversations:
+    """The conversations of a database, and the folders they belong to."""
+
+    def __init__(self, path: Path) -> None:
+        self._storage = path.parent.parent / _WORKSPACES
+        self._folders: dict[str, str] | None = None
+
+    def read(self, database: AgentDatabase, row: Row) -> Iterator[Item]:
+        about = decode_column(next((one["data"] for one in database.rows("about", row["id"])), ""))
+        bubbles = _order(about, {one["id"]: one["data"] for one in database.rows("bubbles", row["id"])})
+        if bubbles is None:
+            version = about.get("_v")
+            yield Unreadable(
+                0, f"conversation {row['id']}: version {version!r:.20} of the format is not known"
+            )
+            return
+        started = parse_time(about.get("createdAt"))
+        yield Conversation(
+            row["id"],
+            KIND,
+            started_at=started,
+            model=clean_name(get_object(about, "modelConfig").get("modelName")),
+            title=clean_name(about.get("name")),
+            metadata=drop_empty(
+                cwd=_find_folder(bubbles) or self._find_workspace(row["id"]),
+                git_branch=clean_name(about.get("createdOnBranch")),
+            )
+            or None,
+            archived=about.get("isArchived") is True,
+        )
+        say = Dialogue(row["id"], started or 0.0)
+        at = started
+        for number, (key, bubble) in enumerate(bubbles, 1):
+            at = parse_time(bubble.get("createdAt")) or at
+            is_open = number == len(bubbles) and about.get("status") == "generating"
+            if is_open and bubble.get("type") == _ASSISTANT:
+                yield UNFINISHED
+            else:
+                yield from _speak(say, bubble, key, at, number)
+
+    def _find_workspace(self, conversation: str) -> str | None:
+        """Return the folder of the workspace that lists a conversation."""
+        if self._folders is None:
+            self._folders = {}
+            for file in sorted(self._storage.glob("*/workspace.json")):
+                self._folders |= dict.fromkeys(_list_conversations(file.with_name(_FILE)), _read_folder(file))
+        return self._folders.get(conversation) or None
+
+
+def _order(about: Mapping[str, Any], stored: dict[str, Any]) -> list[tuple[str, Mapping[str, Any]]] | None:
+    """Return the messages of a conversation in their order; None if it does not say which they are.
+
+    Older versions keep them within the conversation.
+    """
+    if isinstance(about.get("fullConversationHeadersOnly"), list):
+        ids = [get_text(one, "bubbleId") for one in get_objects(about, "fullConversationHeadersOnly")]
+        inline = get_object(about, "conversationMap")
+        found = [(one, _decode(stored.get(one)) or get_object(inline, one)) for one in ids]
+        # One that is not there was never written, or was deleted.
+        return [(one, bubble) for one, bubble in found if bubble]
+    if isinstance(about.get("conversation"), list):
+        return [(get_text(one, "bubbleId"), one) for one in get_objects(about, "conversation")]
+    return None
+
+
+def _decode(data: Any) -> Mapping[str, Any]:
+    try:
+        return decode_column(data)
+    except ValueError:
+        return {"type": "damaged"}
+
+
+def _speak(
+    say: Dialogue, bubble: Mapping[str, Any], key: str, at: float | None, number: int
+) -> Iterator[Item]:
+    if bubble.get("type") == _USER:
+        yield from say.ask(get_text(bubble, "text"), at, key)
+        images = len(bubble["images"]) if isinstance(bubble.get("images"), list) else 0
+        if images:
+            yield Skipped("images", images)
+        return
+    if bubble.get("type") != _ASSISTANT:
+        kind = bubble.get("type")
+        yield Unreadable(number, f"{say.session_id}: a message of the type {kind!r:.20} is not known")
+        return
+    used = get_object(bubble, "tokenCount")
+    thinking = get_text(get_object(bubble, "thinking"), "text")
+    tokens = (used.get("inputTokens"), used.get("outputTokens"))
+    yield from say.reply(
+        get_text(bubble, "text"), at, key, thoughts=[thinking] if thinking else (), tokens=tokens
+    )
+    tool = get_object(bubble, "toolFormerData")
+    name = tool.get("name")
+    if isinstance(name, str) and name:
+        call_id = clean_name(tool.get("toolCallId"))
+        yield from say.call(call_id, name, tool.get("rawArgs") or tool.get("params"), at, key)
+        if tool.get("result"):
+            is_error = tool.get("status") == "error"
+            yield from say.answer(call_id, name, render_content(tool["result"]), at, key, is_error=is_error)
+
+
+def _find_folder(bubbles: list[tuple[str, Mapping[str, Any]]]) -> str | None:
+    """Return the first folder of the workspace that a message was said in."""
+    for _, bubble in bubbles:
+        folders = bubble.get("workspaceUris")
+        for folder in folders if isinstance(folders, list) else ():
+            if found := _parse_folder(folder):
+                return found
+    return None
+
+
+def _parse_folder(uri: Any) -> str:
+    return unquote(uri.removeprefix("file://")) if isinstance(uri, str) and uri.startswith("file://") else ""
+
+
+def _read_folder(file: Path) -> str:
+    try:
+        found = decode_json(read_whole(file))
+    except (ValueError, OSError):
+        return ""
+    return _parse_folder(found.get("folder")) if isinstance(found, dict) else ""
+
+
+def _list_conversations(path: Path) -> list[str]:
+    """Return the ids that the database of a workspace lists."""
+    if not is_file(path):
+        return []
+    try:
+        with agent_database(path, "cursor_workspace") as database:
+            listed = [decode_column(row["data"]) for row in database.sessions()]
+    except (MnemosError, ValueError):
+        # It says no more than the folder of a conversation.
+        return []
+    return [get_text(one, "composerId") for data in listed for one in get_objects(data, "allComposers")]

@@ -1,0 +1,326 @@
+"""The other side of a sync: a program that answers on its standard output, or a folder of files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import shlex
+import subprocess
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mnemos import files
+from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.progress import Progress
+from mnemos.transfer.archive.archive_import import lock_imports
+from mnemos.transfer.sync.exchange import (
+    VERSION,
+    Answering,
+    Report,
+    check_clock,
+    check_digests,
+    count_differences,
+    gone_messages,
+    identify,
+    pull,
+)
+from mnemos.transfer.sync.record_merge import revive
+from mnemos.transfer.sync.state import REMOVED, Record, State, dump
+from mnemos.transfer.sync.tally import Tally
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+FOLDER: Final = "mnemos-sync"
+LONGEST_FRAME: Final = 160 * 1024 * 1024
+"""Bytes of a request, an answer or a file, unpacked."""
+_READY: Final = b'{"mnemos sync": '
+# Lines that a login shell may print before.
+_MOST_NOISE: Final = 200
+_MANIFEST: Final = "manifest.z"
+_HOME: Final = re.compile(r"[0-9a-f]{16}")
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
+_HOST: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
+_USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MOST_HOMES: Final = 100
+
+
+def read_frame(data: bytes) -> Record:
+    """Parse a request or an answer; anything but an object raises InvalidInput."""
+    if len(data) > LONGEST_FRAME:
+        raise InvalidInput(f"A message of the sync has more than {LONGEST_FRAME >> 20} MB.")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInput(f"A message of the sync is not JSON: {str(exc)[:100]}") from exc
+    if not isinstance(found, dict):
+        raise InvalidInput("A message of the sync is not an object.")
+    return found
+
+
+def serve(memory: Memory, requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer requests, one per line, until there are no more."""
+    answering = Answering(memory)
+    answers.write(_READY + b"%d}\n" % VERSION)
+    answers.flush()
+    while line := requests.readline(LONGEST_FRAME + 1):
+        try:
+            reply = answering.answer(read_frame(line))
+        except MnemosError as exc:
+            reply = {"error": str(exc)}
+        answers.write(dump(reply).encode() + b"\n")
+        answers.flush()
+
+
+class Program:
+    """A program that answers requests on its standard output. A context manager, which ends it."""
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self.name = name
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        except OSError as exc:
+            raise Unavailable(f"{command[0]} can't be run: {exc.strerror}. Install it first.") from exc
+
+    def __enter__(self) -> Program:
+        for _ in range(_MOST_NOISE):
+            line = self._read()
+            if line.startswith(_READY):
+                return self
+        self._end()
+        raise Unavailable(f"{self.name} does not answer. Is the same Mnemos installed there?")
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def ask(self, request: Record) -> Record:
+        writer = self._process.stdin
+        try:
+            assert writer is not None  # noqa: S101
+            writer.write(dump(request).encode() + b"\n")
+            writer.flush()
+        except OSError as exc:
+            raise self._find_error() from exc
+        reply = read_frame(self._read())
+        if "error" in reply:
+            raise Refused(f"{self.name} refused: {str(reply['error'])[:500]}")
+        return reply
+
+    def _read(self) -> bytes:
+        reader = self._process.stdout
+        assert reader is not None  # noqa: S101
+        line = reader.readline(LONGEST_FRAME + 1)
+        if not line.endswith(b"\n"):
+            raise self._find_error()
+        return line
+
+    def _find_error(self) -> Unavailable:
+        self._end()
+        return Unavailable(
+            f"The connection to {self.name} ended (exit code {self._process.returncode}). Everything "
+            "received until then is kept; sync again to complete it."
+        )
+
+    def _end(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            try:
+                if stream is not None:
+                    stream.close()
+            except OSError:
+                # It ended before it read everything.
+                pass
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def connect_ssh(url: str, space: str) -> Program:
+    """Return Mnemos on another machine, which ssh starts there.
+
+    A host that could be read as an option of ssh is refused.
+    """
+    parts = urlsplit(url)
+    try:
+        host, port = parts.hostname or "", parts.port
+    except ValueError as exc:
+        raise InvalidInput(f"{url[:200]!r} is not an address: {exc}") from exc
+    user = parts.username
+    is_valid = _HOST.fullmatch(host) and (user is None or _USER.fullmatch(user)) and parts.password is None
+    if not is_valid or parts.query or parts.fragment or parts.path.strip("/"):
+        raise InvalidInput(f"{url[:200]!r} is not an address of ssh. Use ssh://HOST or ssh://USER@HOST:PORT.")
+    where = host if user is None else f"{user}@{host}"
+    command = f"mnemos sync --serve --space {shlex.quote(space)}"
+    options = [] if port is None else ["-p", str(port)]
+    return Program(f"ssh://{where}", ["ssh", "-T", "-C", *options, "--", where, command])
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The list of what a machine left in a folder: digest and file of each address."""
+
+    version: int
+    home: str
+    machine: str
+    space: str
+    at: float
+    parts: dict[str, tuple[str, str]]
+
+
+class SyncFolder:
+    """A folder that several machines reach at different times: each has a subfolder."""
+
+    def __init__(self, memory: Memory, other: Path) -> None:
+        if not other.is_dir():
+            raise NotFound(f"There is no folder {other}. Create it, or plug in the drive.")
+        self._memory = memory
+        self._root = other / FOLDER
+        self._own = self._root / identify(memory)
+
+    def sync(self, progress: Progress, *, dry_run: bool = False) -> Report:
+        """Merge what other machines left, and leave what this one has."""
+        Answering(self._memory)
+        report = Report(str(self._root.parent))
+        revive(self._memory)
+        mine = State(self._memory)
+        others = [one for name in self._list_homes() if (one := self._read_listing(name, report)) is not None]
+        for number, listing in enumerate(others):
+            progress(number / (len(others) + 1))
+            digests = check_digests({address: part[0] for address, part in listing.parts.items()})
+            if dry_run:
+                for kind, number in count_differences(mine.digests, digests).items():
+                    report.different[kind] = max(number, report.different.get(kind, 0))
+                continue
+            tally = Tally()
+            with lock_imports(self._memory):
+                touched = self._pull(listing, digests, mine, tally)
+            report.received.include(tally)
+            mine.renew_small()
+            mine.renew_sessions(touched)
+        if not dry_run:
+            self._leave(mine, report.sent)
+            report.is_same = all(
+                {address: part[0] for address, part in one.parts.items()} == mine.digests for one in others
+            )
+        progress(1.0)
+        return report
+
+    def _pull(self, listing: Listing, digests: Mapping[str, str], mine: State, tally: Tally) -> set[str]:
+        missing: list[str] = []
+
+        def fetch(addresses: Sequence[str]) -> dict[str, list[Record]]:
+            found = {}
+            for address in addresses:
+                records = self._read_part(listing, listing.parts[address][1])
+                if records is None:
+                    missing.append(address)
+                else:
+                    found[address] = records
+            return found
+
+        removed = fetch([address for address in digests if address.startswith(f"{REMOVED}/")])
+        gone = gone_messages([record for records in removed.values() for record in records])
+        touched = pull(self._memory, mine, digests, fetch, tally, gone)
+        if missing:
+            tally.explain(
+                f"{len(missing):,} files of {listing.machine} are not in the folder yet, or not whole. "
+                "Sync again when the drive has caught up."
+            )
+        return touched
+
+    def _list_homes(self) -> list[str]:
+        names = [path.name for path in self._root.glob("*") if _HOME.fullmatch(path.name)]
+        if len(names) > _MOST_HOMES:
+            raise Refused(f"{self._root} has {len(names):,} machines. The limit is {_MOST_HOMES}.")
+        return sorted(name for name in names if name != self._own.name)
+
+    def _read_listing(self, home: str, report: Report | None) -> Listing | None:
+        """Return what a machine left; None if that is for another space, or not whole yet."""
+        try:
+            data = _unpack(self._root / home / _MANIFEST)
+            listing = msgspec.json.decode(data, type=Listing)
+        except (FileNotFoundError, zlib.error, msgspec.DecodeError) as exc:
+            if report is not None:
+                reason = "nothing yet" if isinstance(exc, FileNotFoundError) else "a list that is not whole"
+                report.received.explain(f"{self._root / home} has {reason}. Sync again later.")
+            return None
+        if listing.version != VERSION:
+            raise Refused(
+                f"{self._root / home} was written by another version of Mnemos. Install the same one."
+            )
+        if listing.home != home or listing.space != self._memory.settings.space:
+            return None
+        if not all(_NAME.fullmatch(name) for _, name in listing.parts.values()):
+            raise Refused(f"{self._root / home} names files that a sync does not write. Nothing was changed.")
+        check_clock(listing.machine[:100], listing.at, self._memory.clock())
+        return listing
+
+    def _read_part(self, listing: Listing, name: str) -> list[Record] | None:
+        """Return the records of a file; None if it is not whole yet."""
+        try:
+            data = _unpack(self._place(self._root / listing.home, name))
+        except (FileNotFoundError, zlib.error):
+            return None
+        if _name(data) != name:
+            return None
+        records = read_frame(data).get("records")
+        if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+            raise InvalidInput(f"{name} of {listing.machine[:100]} holds no records")
+        return records
+
+    def _leave(self, mine: State, sent: Tally) -> None:
+        """Write what is new, then the list, then delete what is no longer listed."""
+        before = self._read_listing(self._own.name, None) if self._own.is_dir() else None
+        known = {} if before is None else before.parts
+        parts: dict[str, tuple[str, str]] = {}
+        for address, digest in mine.digests.items():
+            part = known.get(address)
+            if part is None or part[0] != digest or not self._place(self._own, part[1]).exists():
+                data = dump({"records": mine.read(address)}).encode()
+                part = digest, _name(data)
+                _pack(self._place(self._own, part[1]), data)
+                sent.add("files")
+            parts[address] = part
+        settings = self._memory.settings
+        listing = Listing(
+            VERSION, self._own.name, platform.node(), settings.space, self._memory.clock(), parts
+        )
+        if before is None or parts != known:
+            _pack(self._own / _MANIFEST, msgspec.json.encode(listing))
+            # Listed as a copy when something is forgotten later.
+            self._memory.storage.write(lambda tx: tx.audit.note_backup(str(self._own), listing.at))
+        listed = {name for _, name in parts.values()}
+        for path in self._own.glob("*/*.z"):
+            if path.stem not in listed:
+                path.unlink(missing_ok=True)
+
+    def _place(self, folder: Path, name: str) -> Path:
+        return folder / name[:2] / f"{name}.z"
+
+
+def _name(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _pack(path: Path, data: bytes) -> None:
+    files.replace(path, zlib.compress(data, 6))
+
+
+def _unpack(path: Path) -> bytes:
+    """Return the content of a file. One that unpacks to more than the limit is refused."""
+    with files.open_regular(path) as file:
+        packed = file.read(LONGEST_FRAME + 1)
+    unpacking = zlib.decompressobj()
+    data = unpacking.decompress(packed, LONGEST_FRAME)
+    if unpacking.unconsumed_tail or len(packed) > LONGEST_FRAME:
+        raise Refused(f"{path} has more than {LONGEST_FRAME >> 20} MB unpacked. Nothing of it was taken.")
+    if not unpacking.eof:
+        raise zlib.error("it is cut off")
+    return data

@@ -1,0 +1,200 @@
+"""Homes that are synced in tests, and writes to them chosen by chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from mnemos.errors import MnemosError
+from mnemos.memory import Memory
+from mnemos.progress import no_progress
+from mnemos.sessions.sessions import Sessions
+from mnemos.templates.template import SessionTemplate, TaskType
+from mnemos.testing import FixedClock
+from mnemos.transfer.sync.exchange import Answering, Report, sync
+from mnemos.transfer.sync.state import OWN, State
+
+START = 1_767_225_600.0
+SENTENCES = (
+    "I live in Berlin.", "I live in Munich.", "I moved to Hamburg.", "My dog is called Rex.",
+    "We deploy on Fridays.", "We deploy on Mondays.", "The staging server is srv-7.",
+    "V[port]: 8080", "V[port]: 9090", "C[style]: use tabs", "D[database]: PostgreSQL", "~[port]: unknown now",
+)  # fmt: skip
+
+
+class LocalPeer:
+    """Another memory of this process, reached through the same frames as one elsewhere."""
+
+    def __init__(self, memory: Memory, name: str = "the other home") -> None:
+        self.name = name
+        self._answering = Answering(memory)
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            json.dumps(self._answering.answer(json.loads(json.dumps(request))))
+        )
+        return found
+
+
+def open_home(place: Path | None = None, *, now: float = START, **flags: Any) -> Memory:
+    where = ":memory:" if place is None else place
+    return Memory.at(where, clock=FixedClock(now), embedder="none", **flags)
+
+
+def meet(one: Memory, two: Memory, **flags: Any) -> Report:
+    return sync(one, LocalPeer(two), no_progress, **flags)
+
+
+def export(memory: Memory) -> dict[str, list[Any]]:
+    """Everything that a sync carries, in one form."""
+    state = State(memory)
+    everything: dict[str, list[Any]] = {}
+    for address in sorted(state.digests):
+        records = [{key: one[key] for key in one if key != OWN} for one in state.read(address)]
+        is_ordered = address.startswith("session/")
+        everything[address] = records if is_ordered else sorted(records, key=lambda one: json.dumps(one))
+    return everything
+
+
+def texts(memory: Memory, session_id: str) -> list[Any]:
+    return [message["content"] for message in memory.sessions.get_messages(session_id)]
+
+
+def say(memory: Memory, session_id: str, *contents: str, role: str = "user") -> list[int]:
+    memory.sessions.ensure_session(session_id, source="test")
+    return memory.sessions.append_messages(session_id, [{"role": role, "content": one} for one in contents])
+
+
+def settle(homes: list[Memory], most: int = 6) -> int:
+    """Sync every pair until nothing changes; return the number of rounds that took."""
+    for number in range(1, most + 1):
+        reports = [meet(one, two) for one in homes for two in homes if one is not two]
+        if all(one.received.is_empty and one.sent.is_empty and one.is_same for one in reports):
+            return number
+    raise AssertionError(f"still changing after {most} rounds: {reports}")
+
+
+class Scribbler:
+    """Writes to a home by chance."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self._count = 0
+
+    def write(self, memory: Memory) -> str:
+        """Change something, and return the name of the change."""
+        clock = memory.clock
+        assert isinstance(clock, FixedClock)
+        # Now and then nothing happens between two writes.
+        clock.advance(self._chance.choice([0.0, 0.000001, 0.5, 40.0]))
+        self._count += 1
+        change = self._chance.choice(_CHANGES)
+        try:
+            change(self, memory)
+        except MnemosError:
+            # There was nothing to change.
+            return "nothing"
+        return change.__name__
+
+    def _session(self) -> str:
+        return f"s{self._chance.randrange(4)}"
+
+    def _pick(self, found: list[Any]) -> Any:
+        if not found:
+            raise MnemosError("nothing to choose from")
+        return self._chance.choice(found)
+
+    def append(self, memory: Memory) -> None:
+        role = self._chance.choice(["user", "assistant"])
+        new = [f"{self._count}.{number}" for number in range(self._chance.randint(1, 3))]
+        say(memory, self._session(), *new, role=role)
+
+    def title(self, memory: Memory) -> None:
+        memory.sessions.set_title(self._session(), f"title {self._count}")
+
+    def archive(self, memory: Memory) -> None:
+        change = self._chance.choice([Sessions.archive, Sessions.unarchive, Sessions.reopen_session])
+        change(memory.sessions, self._session())
+
+    def end(self, memory: Memory) -> None:
+        memory.sessions.end_session(self._session(), "done")
+
+    def pop(self, memory: Memory) -> None:
+        memory.sessions.pop_message(self._session())
+
+    def rewrite(self, memory: Memory) -> None:
+        memory.sessions.rewrite(self._session(), [{"role": "user", "content": f"summary {self._count}"}])
+
+    def delete_session(self, memory: Memory) -> None:
+        memory.sessions.delete_session(self._session())
+
+    def forget_session(self, memory: Memory) -> None:
+        memory.forget(f"session:{self._session()}")
+
+    def forget_message(self, memory: Memory) -> None:
+        message = self._pick(memory.sessions.get_messages(self._session()))
+        memory.forget(f"message:{message['id']}")
+
+    def undo(self, memory: Memory) -> None:
+        memory.undo()
+
+    def remember(self, memory: Memory) -> None:
+        memory.remember(self._chance.choice(SENTENCES))
+
+    def withdraw(self, memory: Memory) -> None:
+        memory.forget(self._pick([fact.id for fact in memory.facts.iterate()]))
+
+    def forget_fact(self, memory: Memory) -> None:
+        memory.forget(f"fact:{self._pick([fact.id for fact in memory.facts.iterate()])}")
+
+    def purge(self, memory: Memory) -> None:
+        memory.facts.purge(older_than_days=0)
+
+    def note(self, memory: Memory) -> None:
+        memory.notebook.add(f"note {self._count}", target=self._chance.choice(["memory", "user"]))
+
+    def change_note(self, memory: Memory) -> None:
+        memory.notebook.replace(self._pick(memory.notebook.entries()), f"changed note {self._count}")
+
+    def remove_note(self, memory: Memory) -> None:
+        memory.notebook.remove(self._pick(memory.notebook.entries()))
+
+    def set_entry(self, memory: Memory) -> None:
+        memory.entries.store("default", f"k{self._chance.randrange(4)}", f"value {self._count}")
+
+    def delete_entry(self, memory: Memory) -> None:
+        memory.entries.delete("default", f"k{self._chance.randrange(4)}")
+
+    def save_template(self, memory: Memory) -> None:
+        name = f"t{self._chance.randrange(3)}"
+        memory.templates.save(SessionTemplate(name, TaskType.CODE, [], f"version {self._count}"))
+
+    def delete_template(self, memory: Memory) -> None:
+        memory.templates.delete_template(f"t{self._chance.randrange(3)}")
+
+
+_CHANGES: list[Callable[[Scribbler, Memory], None]] = [
+    *[Scribbler.append] * 8,
+    *[Scribbler.remember] * 4,
+    *[Scribbler.note] * 2,
+    *[Scribbler.set_entry] * 2,
+    Scribbler.title, Scribbler.archive, Scribbler.end, Scribbler.pop, Scribbler.rewrite,
+    Scribbler.delete_session, Scribbler.forget_session, Scribbler.forget_message, Scribbler.undo,
+    Scribbler.withdraw, Scribbler.forget_fact, Scribbler.purge, Scribbler.change_note, Scribbler.remove_note,
+    Scribbler.delete_entry, Scribbler.save_template, Scribbler.delete_template,
+]  # fmt: skip
+
+
+@contextmanager
+def three_homes() -> Iterator[list[Memory]]:
+    """Three homes whose clocks differ by minutes."""
+    homes = [open_home(now=START + skew) for skew in (0.0, 137.25, -612.5)]
+    try:
+        yield homes
+    finally:
+        for home in homes:
+            home.close()
