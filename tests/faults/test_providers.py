@@ -108,6 +108,18 @@ def wait_until_it_is_back(manager: MemoryManager) -> None:
     assert not wait(manager._members[1]._patience._late, LONG).not_done
 
 
+def read_prompt_in_time(manager: MemoryManager) -> str:
+    """Ask for the prompt of a new session until no provider is late, as each may be on a busy machine."""
+    for number in range(2, 1000):
+        wait_until_it_is_back(manager)
+        manager.on_session_switch(f"s{number}")
+        late = manager.status().providers[1].failures.get("system_prompt_block", 0)
+        prompt = manager.build_system_prompt()
+        if manager.status().providers[1].failures.get("system_prompt_block", 0) == late:
+            return prompt
+    raise AssertionError("a provider that answers at once was late a thousand times")
+
+
 # --- raising --------------------------------------------------------------------------------------
 
 
@@ -184,9 +196,7 @@ def test_a_provider_that_hangs_costs_its_deadline_once_and_is_skipped_until_it_a
     gate.set()
     assert manager.flush_pending(LONG)
     assert asked.count("sync_turn") == 3
-    wait_until_it_is_back(manager)
-    manager.on_session_switch("s2")
-    assert "back again" in manager.build_system_prompt()
+    assert "back again" in read_prompt_in_time(manager)
     manager.shutdown_all()
 
 
@@ -203,9 +213,7 @@ def test_a_provider_that_is_slow_to_initialize_becomes_active_later(memory: Memo
     assert not manager.status().providers[1].is_active
     assert "here" not in manager.build_system_prompt()
     gate.set()
-    wait_until_it_is_back(manager)
-    manager.on_session_switch("s2")
-    assert "here" in manager.build_system_prompt()
+    assert "here" in read_prompt_in_time(manager)
     manager.shutdown_all()
 
 
