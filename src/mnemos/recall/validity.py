@@ -27,6 +27,9 @@ _CHARACTERS_READ: Final = 1_000
 _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
 # The same score, and before it.
 _AHEAD: Final = 1e-6
+# A possible update that has less than this share of the older one's score is about something else, unless both
+# name the same. Of links between unrelated facts 35 % are below it, of links to real updates 1 %.
+_LEAST_SHARE: Final = 0.45
 _PAST: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|earlier|in the past|history"
     r"|back then|at first"
@@ -122,7 +125,7 @@ def lend_scores(
     """Let facts that hold take the place of what they replaced or may replace.
 
     A move is found by the question where somebody lives because the old address is. A fact that only may be
-    an update goes first, unless the question names what tells the two apart.
+    an update goes first, unless the question names what tells the two apart, or it hardly fits the question.
     """
     for old, head in standings.heads.items():
         if old in scores and head in scores and scores[old] > scores[head]:
@@ -132,7 +135,9 @@ def lend_scores(
                 scores[head] = scores[old]
     asked = {token.key for token in analyse(question.text).tokens}
     for older, newer in standings.doubts:
-        if older in scores and newer in scores and not _names_older(asked, texts[older], texts[newer]):
+        if older not in scores or newer not in scores or _names_older(asked, texts[older], texts[newer]):
+            continue
+        if scores[newer] >= _LEAST_SHARE * scores[older] or _share_name(texts[older], texts[newer]):
             scores[newer] = max(scores[newer], scores[older] + _AHEAD)
 
 
@@ -145,6 +150,13 @@ def _names_older(asked: set[str], older: str, newer: str) -> bool:
         own = {token.key for token in before.tokens if not token.is_verb}
         return not asked.isdisjoint(own - {token.key for token in after.tokens})
     return not asked.isdisjoint(find_distinctions(before, after))
+
+
+def _share_name(older: str, newer: str) -> bool:
+    """True if both statements have the same name or id."""
+    before, after = ({token.key: token for token in claim.tokens} for claim in _claims(older, newer))
+    both = [(before[key], after[key]) for key in before.keys() & after.keys()]
+    return any(token.is_name or token.is_identifier for pair in both for token in pair)
 
 
 def _claims(*texts: str) -> list[Claim]:

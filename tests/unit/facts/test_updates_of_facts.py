@@ -82,6 +82,17 @@ def test_a_possible_update_is_linked_named_and_comes_first(memory: Memory, clock
     assert (second.ref, second.state, second.replaced_by) == (old.id, "possibly outdated", new.id)
 
 
+def test_a_question_about_a_fact_is_answered_by_it_and_not_by_an_unrelated_one_that_was_linked(
+    memory: Memory, clock: FixedClock
+) -> None:
+    memory.facts.remember("The API key rotates every 90 days")
+    memory.facts.remember("I prefer tabs over spaces")
+    clock.advance(DAY)
+    memory.facts.remember("Backups are kept for 30 days")
+    first = memory.recall("how often does the API key change?").hits[0]
+    assert "90 days" in first.text
+
+
 def test_stating_the_older_fact_again_ends_the_doubt(facts: Facts) -> None:
     facts.remember("Sessions are cached in Memcached")
     facts.remember("We dropped Memcached")
