@@ -140,7 +140,7 @@ def find_slow(*arguments: str) -> tuple[int, list[str]]:
 
 
 def test_every_expression_takes_linear_time(attempts: Attempts) -> None:
-    tried, slow = find_slow("8000")
+    tried, slow = find_slow("4000")
     attempts(tried)
     assert slow == []
     assert tried > 500

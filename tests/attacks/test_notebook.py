@@ -367,7 +367,12 @@ def test_giant_inputs_are_refused_quickly(memory: Memory, text: str) -> None:
     assert memory.notebook.use().percent <= 100
 
 
-@pytest.mark.parametrize("text", GIANTS, ids=lambda text: repr(text[:10]))
+# The others are inputs above; `--nightly` has them all as files.
+@pytest.mark.parametrize(
+    "text",
+    [*GIANTS[1::2], *(pytest.param(text, marks=pytest.mark.nightly) for text in GIANTS[::2])],
+    ids=lambda text: repr(text[:10]),
+)
 def test_giant_files_are_handled_quickly(memory: Memory, home: Path, text: str) -> None:
     file = by_hand(home, text)
     size = file.stat().st_size

@@ -123,7 +123,7 @@ RESULTS = sorted(
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: result.__name__)
 @given(text=TEXTS)
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_the_structure_of_an_answer_is_the_same_whatever_the_texts_in_it(
     result: type[Result], text: str
 ) -> None:

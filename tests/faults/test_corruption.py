@@ -306,7 +306,7 @@ def test_random_damage_gives_our_errors_and_a_repair_that_ends(
 ) -> None:
     chance = random.Random(20_260_102)
     size = (template / "mnemos.db").stat().st_size
-    for attempt in range(400 if nightly else 15):
+    for attempt in range(400 if nightly else 8):
         home = tmp_path / f"home{attempt}"
         shutil.copytree(template, home)
         for _ in range(chance.choice((1, 1, 3, 30))):

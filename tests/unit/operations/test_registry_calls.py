@@ -186,7 +186,7 @@ def test_an_operation_without_a_body_cannot_be_run() -> None:
 
 
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.data())
 def test_whatever_is_given_only_our_errors_leave_a_call(name: str, read: Memory, data: st.DataObject) -> None:
     schema = registry.input_schema(registry.find(name))

@@ -166,7 +166,8 @@ def test_settings_that_became_invalid_are_not_touched_by_undo(
     assert path.read_bytes() == b'{"theme": \xff'
 
 
-@every_program
+# One for each format of settings.
+@pytest.mark.parametrize("client", ["claude_code", "codex", "hermes"])
 def test_two_processes_connect_at_once(client: str, memory: Memory, person: Path) -> None:
     path = put(person / ALL[client], render(client, BEFORE, indent=2))
     original = path.read_bytes()

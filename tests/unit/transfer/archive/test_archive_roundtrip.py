@@ -94,7 +94,7 @@ def do(memory: mnemos.Memory, clock: FixedClock, step: tuple[Any, ...]) -> None:
             clock.advance(seconds)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(steps=STEPS, name=st.sampled_from(["a.tar.zst", "a.tar", "a.tar.gz", "folder"]))
 def test_whatever_was_done_comes_back_exactly(steps: list[tuple[Any, ...]], name: str) -> None:
     clock = FixedClock()

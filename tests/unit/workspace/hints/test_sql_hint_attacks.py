@@ -129,7 +129,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("size", [3_900, 1_000_000])
+@pytest.mark.parametrize("size", [3_900, 200_000])
 def test_the_time_does_not_grow_with_what_is_repeated(piece: str, size: int) -> None:
     """Quadratic time would be minutes here."""
     sql = "select " + piece * (size // len(piece))
