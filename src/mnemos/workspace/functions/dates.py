@@ -10,14 +10,12 @@ The other functions take ISO 8601 only, and anything else gives NULL. Results ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemos.workspace.functions.function import (
     Function,
     FunctionFailed,
     Value,
-    as_number,
     as_text,
     declare,
     expression,
@@ -100,38 +98,9 @@ _ORDERS = ("dmy", "mdy", "ymd")
 # An hour that does not exist, for times that don't.
 _NO_HOUR = 99
 
-_UNITS = {
-    name: unit
-    for unit, names in {
-        "year": "year years yyyy yy y",
-        "quarter": "quarter quarters qq q",
-        "month": "month months mm m mon mons",
-        "week": "week weeks wk ww",
-        "day": "day days dd d",
-        "hour": "hour hours hh h hr hrs",
-        "minute": "minute minutes mi n min mins",
-        "second": "second seconds ss s sec secs",
-    }.items()
-    for name in names.split()
-}
-_LONG_UNITS = ("year", "quarter", "month", "week", "day")
 _MONTHS_IN = {"year": 12, "quarter": 3, "month": 1}
 _SECONDS_IN = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-
-_PARTS: dict[str, Callable[[datetime], Value]] = {
-    "year": lambda at: at.year,
-    "quarter": lambda at: (at.month + 2) // 3,
-    "month": lambda at: at.month,
-    "week": lambda at: at.isocalendar().week,
-    "day": lambda at: at.day,
-    "hour": lambda at: at.hour,
-    "minute": lambda at: at.minute,
-    "second": lambda at: at.second,
-    "dow": lambda at: at.isoweekday() % 7,
-    "isodow": lambda at: at.isoweekday(),
-    "doy": lambda at: at.timetuple().tm_yday,
-    "epoch": lambda at: _count_seconds(at),
-}
+_UNITS = (*_MONTHS_IN, *_SECONDS_IN)
 
 
 class Moment(NamedTuple):
@@ -163,7 +132,7 @@ def parse_date(text: Value, order: Value = None) -> Value:
     return None if moment is None else str(moment)
 
 
-def iso_moment(value: Value) -> Moment | None:
+def _iso_moment(value: Value) -> Moment | None:
     """Return a date in ISO 8601. None for anything else."""
     if as_text(value).strip().lower() == "now":
         raise FunctionFailed("'now' only works in SQLite's own functions; write now() here")
@@ -262,87 +231,35 @@ def _offset(zone: str) -> int:
     return (hours * 60 + minutes) * (-1 if "-" in zone else 1)
 
 
-def date_of(at: datetime) -> str:
-    return str(Moment(at, has_time=False))
-
-
-def apply(date: Value, read: Callable[[datetime], Value]) -> Value:
-    """Return what a function makes of a date. None if it is not one."""
-    moment = iso_moment(date)
-    return None if moment is None else read(moment.at)
-
-
-def _count_seconds(at: datetime) -> int:
-    """Return the seconds since 1970."""
-    return (at.toordinal() - 719_163) * 86_400 + at.hour * 3_600 + at.minute * 60 + at.second
-
-
-def from_epoch(seconds: Value) -> Value:
-    # datetime: loaded by the first function that needs it.
-    from datetime import datetime, timedelta
-
-    number = as_number(seconds)
-    try:
-        return str(Moment(datetime(1970, 1, 1) + timedelta(seconds=number), has_time=True))
-    except OverflowError:
-        return None
-
-
-def end_of_month(date: Value) -> Value:
-    # calendar: loaded by the first function that needs it.
-    from calendar import monthrange
-
-    return apply(date, lambda at: date_of(at.replace(day=monthrange(at.year, at.month)[1])))
-
-
-def _is_unit(value: Value) -> bool:
-    return isinstance(value, str) and value.strip().lower() in _UNITS
-
-
 def _check_unit(value: Value) -> str:
-    unit = _UNITS.get(as_text(value).strip().lower())
-    if unit is None:
-        units = ", ".join(map(repr, _MONTHS_IN | _SECONDS_IN))
-        raise FunctionFailed(f"unit is {quote_value(value)}; use {units}")
+    """Return the unit, also from a plural."""
+    unit = as_text(value).strip().lower().removesuffix("s")
+    if unit not in _UNITS:
+        raise FunctionFailed(f"unit is {quote_value(value)}; use {', '.join(map(repr, _UNITS))}")
     return unit
 
 
 @declare(FUNCTIONS, "date_trunc(unit, date)", "date_trunc('month', '2024-02-29 10:11:12')", "'2024-02-01'")
 def date_trunc(unit: Value, date: Value) -> Value:
     """The first day of the year, quarter, month or week (Monday); with a time for hour, minute or second."""
-    if _is_unit(date) and not _is_unit(unit):
-        # BigQuery has them the other way round, and no date is the name of a unit.
-        unit, date = date, unit
     kind = _check_unit(unit)
-    return apply(date, lambda at: _truncate(kind, at.replace(microsecond=0)))
+    moment = _iso_moment(date)
+    return None if moment is None else _truncate(kind, moment.at.replace(microsecond=0))
 
 
 def _truncate(unit: str, at: datetime) -> str:
     # datetime: loaded by the first function that needs it.
     from datetime import timedelta
 
-    if unit in _LONG_UNITS:
-        if unit == "week":
-            # The calendar begins on a Monday, so this stays within it.
-            at -= timedelta(days=at.weekday())
-        elif unit != "day":
-            first = {"year": 1, "quarter": (at.month - 1) // 3 * 3 + 1, "month": at.month}[unit]
-            at = at.replace(month=first, day=1)
-        return date_of(at)
-    if unit != "second":
+    if unit in _MONTHS_IN:
+        first = {"year": 1, "quarter": (at.month - 1) // 3 * 3 + 1, "month": at.month}[unit]
+        at = at.replace(month=first, day=1)
+    elif unit == "week":
+        # The calendar begins on a Monday, so this stays within it.
+        at -= timedelta(days=at.weekday())
+    elif unit in ("hour", "minute"):
         at = at.replace(second=0, minute=at.minute if unit == "minute" else 0)
-    return str(Moment(at, has_time=True))
-
-
-@declare(FUNCTIONS, "date_part(part, date)", "date_part('week', '2024-02-29')", "9")
-def date_part(part: Value, date: Value) -> Value:
-    """A number of the date: year, quarter, month, week, day, hour, minute, second, dow (Sunday is 0),
-    isodow, doy or epoch."""
-    name = as_text(part).strip().lower()
-    name = _UNITS.get(name, name)
-    if name not in _PARTS:
-        raise FunctionFailed(f"part is {quote_value(part)}; use {', '.join(map(repr, _PARTS))}")
-    return apply(date, _PARTS[name])
+    return str(Moment(at, has_time=unit in ("hour", "minute", "second")))
 
 
 @declare(FUNCTIONS, "datediff([unit,] ...)", "datediff('month', '2024-01-31', '2024-03-01')", "2")
@@ -350,9 +267,9 @@ def datediff(first: Value, second: Value, third: Value = None) -> Value:
     """With two dates: days from the second to the first, as in MySQL. With a quoted unit first: how often
     the unit changes from the second argument to the third, as in T-SQL."""
     if third is None:
-        unit, start, end = "day", iso_moment(second), iso_moment(first)
+        unit, start, end = "day", _iso_moment(second), _iso_moment(first)
     else:
-        unit, start, end = _check_unit(first), iso_moment(second), iso_moment(third)
+        unit, start, end = _check_unit(first), _iso_moment(second), _iso_moment(third)
     if start is None or end is None:
         return None
     return _count_units(unit, end.at) - _count_units(unit, start.at)
@@ -365,4 +282,5 @@ def _count_units(unit: str, at: datetime) -> int:
     if unit == "week":
         # Weeks begin on Sundays in T-SQL; day 7 was the first.
         return at.toordinal() // 7
-    return _count_seconds(at) // _SECONDS_IN[unit]
+    seconds = at.toordinal() * 86_400 + at.hour * 3_600 + at.minute * 60 + at.second
+    return seconds // _SECONDS_IN[unit]

@@ -43,9 +43,7 @@ SECONDS = 10.0
 CHARACTERS = 60
 WINDOWS = 10
 
-_FLAGS = {"i": "i", "m": "m", "s": "s", "g": "", "c": ""}
-_REFERENCE = r"\\([0-9]|[\\&nrt]|g<(\w+)>)|\$(?:([0-9])|\{(\w+)\})"
-_ESCAPED = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+_REFERENCE = r"\\([0-9\\])|\$([0-9])"
 
 
 @lru_cache(maxsize=_KEPT)
@@ -134,23 +132,6 @@ def regexp(pattern: Value, text: Value) -> Value:
     return int(_prepare(pattern, data).search(data) is not None)
 
 
-@declare(FUNCTIONS, "regexp_like(text, pattern [, flags])", "regexp_like('Berlin', '^b', 'i')", "1")
-def regexp_like(text: Value, pattern: Value, flags: Value = "") -> Value:
-    """1 if the pattern is found, otherwise 0; flags: i ignores case, m, s."""
-    return regexp(_with_flags(pattern, flags), text)
-
-
-def _with_flags(pattern: Value, flags: Value) -> str:
-    letters = as_text(flags)
-    unknown = [letter for letter in letters if letter not in _FLAGS]
-    if unknown:
-        raise FunctionFailed(
-            f"flags are {quote_value(letters)}; use i (ignore case), m (^ and $ at lines), s (. is any), g"
-        )
-    chosen = "".join(sorted({_FLAGS[letter] for letter in letters}))
-    return f"(?{chosen}){as_text(pattern)}" if chosen else as_text(pattern)
-
-
 @declare(
     FUNCTIONS,
     "regexp_extract(text, pattern [, group])",
@@ -165,12 +146,6 @@ def regexp_extract(text: Value, pattern: Value, group: Value = None) -> Value:
     number = _choose_group(compiled, group)
     match = compiled.search(data)
     return None if match is None else _get_group(match, number)
-
-
-@declare(FUNCTIONS, "regexp_count(text, pattern)", "regexp_count('banana', 'an')", "2")
-def regexp_count(text: Value, pattern: Value) -> Value:
-    """Number of matches."""
-    return sum(1 for _ in _matches(pattern, _as_utf8(text)))
 
 
 @declare(
@@ -204,18 +179,17 @@ def regexp_find_all(text: Value, pattern: Value, group: Value = None) -> Value:
 
 @declare(
     FUNCTIONS,
-    "regexp_replace(text, pattern, replacement [, flags])",
+    "regexp_replace(text, pattern, replacement)",
     "regexp_replace('2024-01-31', '([0-9]+)-([0-9]+)-([0-9]+)', '$3.$2.$1')",
     "'31.01.2024'",
 )
-def regexp_replace(text: Value, pattern: Value, replacement: Value, flags: Value = "") -> Value:
+def regexp_replace(text: Value, pattern: Value, replacement: Value) -> Value:
     """Every match replaced; $1 in the replacement is the first group."""
     data = _as_utf8(text)
-    marked = _with_flags(pattern, flags)
-    expand = _make_expander(as_text(replacement), _prepare(marked, data))
+    expand = _make_expander(as_text(replacement), _prepare(pattern, data))
     pieces: list[bytes] = []
     end = length = 0
-    for match in _matches(marked, data):
+    for match in _matches(pattern, data):
         start = match.start()
         new = expand(match)
         length += start - end + len(new)
@@ -228,7 +202,7 @@ def regexp_replace(text: Value, pattern: Value, replacement: Value, flags: Value
 
 
 def _make_expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]:
-    """Return what fills a template with groups: ``\\1``, ``$1``, ``${name}``, ``\\g<name>``."""
+    """Return what fills a template with groups: ``\\1`` or ``$1``."""
     parts: list[bytes | int] = []
     end = 0
     for found in expression(_REFERENCE).finditer(template):
@@ -245,21 +219,15 @@ def _make_expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]
 
 def _resolve(found: Any, compiled: Pattern) -> bytes | int:
     """Return the number of the group that is meant, or the text."""
-    escaped, named, dollar, braced = found.groups()
-    if escaped in _ESCAPED:
-        return _ESCAPED[escaped].encode()
-    if escaped == "&":
-        return 0
-    name = named or braced or dollar or escaped
-    if name in compiled.groupindex:
-        number: int = compiled.groupindex[name]
+    escaped, dollar = found.groups()
+    if escaped == "\\":
+        return b"\\"
+    number = int(escaped or dollar)
+    if number <= compiled.groups:
         return number
-    if name.isascii() and name.isdigit() and int(name) <= compiled.groups:
-        return int(name)
-    if found[0].startswith("$"):
+    if dollar:
         # A price, not a group: "$5" with no group 5.
-        whole: str = found[0]
-        return whole.encode()
+        return f"${dollar}".encode()
     raise FunctionFailed(f"replacement has {quote_value(found[0])}; the pattern has {compiled.groups} groups")
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from math import ceil, floor, isfinite, sqrt
 
-from mnemos.workspace.functions.aliases import order_of
 from mnemos.workspace.functions.function import (
     Aggregate,
     Function,
@@ -116,8 +115,7 @@ class Correlation(_Sums):
 class Ordered:
     """The value at some place among the numbers in order, by default in the middle."""
 
-    def __init__(self, *, scale: float = 1.0, continuous: bool = True) -> None:
-        self._scale, self._continuous = scale, continuous
+    def __init__(self) -> None:
         self.numbers: list[float] = []
         self.is_sorted = False
         self.place: float | None = 0.5
@@ -143,10 +141,10 @@ class Ordered:
     def _check_place(self, value: Value) -> float | None:
         if value is None:
             return None
-        place = as_number(value)
-        if not 0 <= place <= self._scale:
-            raise FunctionFailed(f"the place is {quote_value(value)}; give 0 to {self._scale:g}")
-        return place / self._scale
+        percent = as_number(value)
+        if not 0 <= percent <= 100:
+            raise FunctionFailed(f"the place is {quote_value(value)}; give 0 to 100")
+        return percent / 100
 
     def _sort(self) -> None:
         if not self.is_sorted:
@@ -158,9 +156,6 @@ class Ordered:
             return None
         self._sort()
         at = self.place * (len(self.numbers) - 1)
-        if not self._continuous:
-            # The first value with at least that share of the values up to it.
-            return self.numbers[max(ceil(self.place * len(self.numbers)) - 1, 0)]
         low, high = self.numbers[floor(at)], self.numbers[ceil(at)]
         return low + (high - low) * (at - floor(at)) if isfinite(high - low) else low / 2 + high / 2
 
@@ -197,7 +192,12 @@ class Mode:
         if not self.counts:
             return None
         most = max(self.counts.values())
-        return min((value for value, count in self.counts.items() if count == most), key=order_of)
+        return min((value for value, count in self.counts.items() if count == most), key=_order)
+
+
+def _order(value: Value) -> tuple[int, Value]:
+    """Return a key that sorts as SQLite does: numbers, then text, then blobs."""
+    return (2, value) if isinstance(value, bytes) else (1, value) if isinstance(value, str) else (0, value)
 
 
 def _cost(value: Value) -> int:
@@ -206,31 +206,20 @@ def _cost(value: Value) -> int:
 
 _ROWS = "FROM (VALUES (2), (4), (4), (4), (5), (5), (7), (9))"
 
-_sample_deviation = partial(Spread, sample=True, root=True)
-_sample_variance = partial(Spread, sample=True, root=False)
-
 # Signature, documentation, example, its result, how the aggregate is made.
 _WINDOWS: tuple[tuple[str, str, str, str, Callable[[], Aggregate]], ...] = (
     ("stddev(x)", "Standard deviation of a sample.", f"round(stddev(column1), 4) {_ROWS}", "2.1381",
-     _sample_deviation),
-    ("stddev_samp(x)", "Same as stddev(x).", f"round(stddev_samp(column1), 4) {_ROWS}", "2.1381",
-     _sample_deviation),
+     partial(Spread, sample=True, root=True)),
     ("stddev_pop(x)", "Standard deviation of a whole population.", f"stddev_pop(column1) {_ROWS}", "2.0",
      partial(Spread, sample=False, root=True)),
     ("variance(x)", "Variance of a sample.", f"round(variance(column1), 4) {_ROWS}", "4.5714",
-     _sample_variance),
-    ("var_samp(x)", "Same as variance(x).", f"round(var_samp(column1), 4) {_ROWS}", "4.5714",
-     _sample_variance),
+     partial(Spread, sample=True, root=False)),
     ("var_pop(x)", "Variance of a whole population.", f"var_pop(column1) {_ROWS}", "4.0",
      partial(Spread, sample=False, root=False)),
     ("median(x)", "The middle value, or the mean of the two in the middle.", f"median(column1) {_ROWS}",
      "4.5", Ordered),
     ("percentile(x, p)", "The value below which p percent (0 to 100) lie, between two values where needed.",
-     f"percentile(column1, 90) {_ROWS}", "7.6", partial(Ordered, scale=100.0)),
-    ("percentile_cont(x, fraction)", "Same as percentile, with a fraction from 0 to 1.",
-     f"percentile_cont(column1, 0.5) {_ROWS}", "4.5", Ordered),
-    ("percentile_disc(x, fraction)", "Same as percentile_cont, but always one of the values.",
-     f"percentile_disc(column1, 0.5) {_ROWS}", "4.0", partial(Ordered, continuous=False)),
+     f"percentile(column1, 90) {_ROWS}", "7.6", Ordered),
     ("mode(x)", "The most frequent value; the smallest of several.", f"mode(column1) {_ROWS}", "4", Mode),
     ("corr(x, y)", "Correlation of two columns, -1 to 1; NULL if one of them does not vary.",
      "corr(column1, column2) FROM (VALUES (1, 2), (2, 4), (3, 6))", "1.0", Correlation),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from io import StringIO
-from itertools import islice
 from typing import Any
 
 from mnemos.workspace.functions.function import (
@@ -23,7 +22,6 @@ from mnemos.workspace.functions.function import (
     declare,
     expression,
     quote_value,
-    refuse_constant,
     refuse_longer,
 )
 
@@ -45,10 +43,6 @@ MOST_CELLS = 400_000_000
 
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
-_MISSING = object()
-_PATH_STEP = r'\.([^.\[\]"]+)|\."([^"]*)"|\[([0-9]{1,9})\]|\[#-([0-9]{1,9})\]|\["([^"]*)"\]'
-
-_DELIMITERS = ",;\t|"
 # Enough lines to tell a delimiter from a character inside of cells.
 _SAMPLE_ROWS = 20
 _SAMPLE = 50_000
@@ -100,39 +94,34 @@ def _split_at_headings(text: str) -> list[str]:
 @declare(FUNCTIONS, "json_length(json [, path])", """json_length('{"items": [1, 2, 3]}', '$.items')""", "3")
 def json_length(json: Value, path: Value = "$") -> Value:
     """Number of elements of an array or members of an object, 1 for a scalar, NULL for invalid JSON."""
-    # json: loaded by the first function that needs it.
-    from json import loads
+    # apsw: where SQL calls this, it is loaded.
+    from apsw import SQLError
 
-    steps = _parse_path(as_text(path))
     try:
-        place = loads(as_text(json), parse_constant=refuse_constant)
-    except (ValueError, RecursionError):
+        found: Value = _count_json()(_JSON_LENGTH, (as_text(json), as_text(path))).get
+    except SQLError as exc:
+        if "path" in str(exc):
+            raise FunctionFailed(
+                f"path is {quote_value(path)}; write it as '$', '$.key' or '$.items[0]'"
+            ) from exc
         return None
-    for step in steps:
-        if isinstance(place, dict):
-            place = place.get(step, _MISSING)
-        elif isinstance(place, list) and isinstance(step, int) and -len(place) <= step < len(place):
-            place = place[step]
-        else:
-            place = _MISSING
-    if place is _MISSING:
-        return None
-    return len(place) if isinstance(place, dict | list) else 1
+    return found
 
 
-def _parse_path(path: str) -> list[str | int]:
-    """Return the keys and positions of a path such as ``$.items[0]``."""
-    if not expression(rf"\$(?:{_PATH_STEP})*+").fullmatch(path):
-        raise FunctionFailed(f"path is {quote_value(path)}; write it as '$', '$.key' or '$.items[0]'")
-    steps: list[str | int] = []
-    for key, quoted, position, last, bracketed in expression(_PATH_STEP).findall(path):
-        if position:
-            steps.append(int(position))
-        elif last:
-            steps.append(-int(last))
-        else:
-            steps.append(key or quoted or bracketed)
-    return steps
+_JSON_LENGTH = """
+SELECT CASE json_type(?1, ?2)
+    WHEN 'array' THEN json_array_length(?1, ?2)
+    WHEN 'object' THEN (SELECT count(*) FROM json_each(?1, ?2))
+    ELSE iif(json_type(?1, ?2) IS NULL, NULL, 1)
+END
+"""
+
+
+@cache
+def _count_json() -> Any:
+    from apsw import Connection
+
+    return Connection(":memory:").execute
 
 
 @declare(FUNCTIONS, "word_count(text)", "word_count('It''s a well-known fact.')", "4")
@@ -322,34 +311,19 @@ def _check_delimiter(value: Value) -> str | None:
 
 def _parse_rows(text: str, delimiter: str | None) -> Iterator[list[str]]:
     """Yield the rows that are not empty."""
-    # A lone carriage return ends a line, too, but the csv module refuses it.
-    lines = expression("\r\n?").sub("\n", text.removeprefix("\ufeff"))
-    reader = _reader()(StringIO(lines, newline="\n"), delimiter=delimiter or _detect_delimiter(lines))
-    return (cells for cells in reader if cells)
-
-
-@cache
-def _reader() -> Any:
-    # csv: loaded by the first function that needs it.
+    # csv and formats: loaded by the first function that needs them.
     import csv
+
+    from mnemos.workspace.formats.dialect import sniff
 
     # A cell may be as long as a value. The module has one limit for the process.
     csv.field_size_limit(max(LONGEST, csv.field_size_limit()))
-    return csv.reader
-
-
-def _detect_delimiter(lines: str) -> str:
-    """Return the delimiter that cuts the first rows into equally many cells, the more the better."""
-
-    def fitness(delimiter: str) -> tuple[int, int]:
-        rows = _reader()(StringIO(sample, newline="\n"), delimiter=delimiter)
-        sizes = [len(cells) for cells in islice(rows, _SAMPLE_ROWS) if cells]
-        if not sizes or sizes[0] < 2:
-            return (0, 0)
-        return (sizes.count(sizes[0]), sizes[0])
-
-    sample = lines[:_SAMPLE]
-    return max(_DELIMITERS, key=fitness)
+    # A lone carriage return ends a line, too, but the csv module refuses it.
+    lines = expression("\r\n?").sub("\n", text.removeprefix("\ufeff"))
+    if delimiter is None:
+        sample = lines[:_SAMPLE].splitlines(keepends=True)[:_SAMPLE_ROWS]
+        delimiter = sniff(sample, is_all=len(lines) <= _SAMPLE).dialect.delimiter
+    return (cells for cells in csv.reader(StringIO(lines, newline="\n"), delimiter=delimiter) if cells)
 
 
 def _name_columns(header: list[str]) -> list[str]:
@@ -358,17 +332,10 @@ def _name_columns(header: list[str]) -> list[str]:
         raise FunctionFailed(
             f"a row has {len(header):,} cells, over {MOST_COLUMNS:,}; give the right delimiter"
         )
-    names: list[str] = []
-    used: set[str] = set()
-    seen: dict[str, int] = {}
-    for number, cell in enumerate(header, start=1):
-        wanted = name = cell.strip() or f"column_{number}"
-        while name in used:
-            seen[wanted] = seen.get(wanted, 1) + 1
-            name = f"{wanted}_{seen[wanted]}"
-        used.add(name)
-        names.append(name)
-    return names
+    # formats: loaded by the first function that needs it.
+    from mnemos.workspace.formats.columns import make_distinct
+
+    return make_distinct(cell.strip() or f"column_{number}" for number, cell in enumerate(header, start=1))
 
 
 def _make_object(names: list[str], cells: list[str]) -> dict[str, str | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from mnemos.workspace.functions.function import (
     Function,
@@ -51,26 +50,8 @@ _BLANKS = "[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
 # Nobody reads more marks on one letter, and normalising a stack takes the square of its height.
 _MOST_MARKS = 30
 
-# The depth up to which SQLite parses JSON.
-DEEPEST = 1000
-
-_STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-_TOKEN = rf"[ \t\r\n]*+(?:({_STRING})|({_NUMBER}|true|false|null)|([\[\]{{}}:,]))"
-
-# The characters that may follow in each state, and the next state.
-_VALUE = {"[": "open", "{": "open"}
-_ITEM = {**_VALUE, "string": "array more", "scalar": "array more"}
-_GRAMMAR = {
-    "array first": {**_ITEM, "]": "close"},
-    "array value": _ITEM,
-    "array more": {",": "array value", "]": "close"},
-    "object first": {"string": "object colon", "}": "close"},
-    "object key": {"string": "object colon"},
-    "object colon": {":": "object value"},
-    "object value": {**_VALUE, "string": "object more", "scalar": "object more"},
-    "object more": {",": "object key", "}": "close"},
-}
+# Characters read in vain for JSON before the rest of a text is given up: each bracket may lead to its end.
+MOST_READ = 40_000_000
 
 # Only with what may follow, so that brackets in prose and code cost little.
 _OPENING = r'\{(?=[ \t\r\n]*+["}])|\[(?=[ \t\r\n]*+[\[\]{"0-9tfn-])'
@@ -95,11 +76,8 @@ _PARTS = {
     "user": "user", "username": "user", "password": "password", "authority": "authority",
     "netloc": "authority", "origin": "origin",
 }  # fmt: skip
-_ADDRESS = r"(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?"
 # A host without a scheme. Its port would otherwise be taken for what follows a scheme.
 _BARE_HOST = r"(?:[\w-]+(?:\.[\w-]+)+|localhost)(?::[0-9]+)?(?:[/?#].*)?"
-# Schemes where browsers read a backslash as a slash, which could hide the true host.
-_WEB = frozenset(["http", "https", "ftp", "ws", "wss", ""])
 
 
 class _Page:
@@ -280,64 +258,27 @@ def extract_json(text: Value, number: Value = 1) -> Value:
 
 
 def _find_documents(text: str) -> Iterator[str]:
-    """Yield the outermost JSON objects and arrays from left to right."""
+    """Yield the outermost JSON objects and arrays from left to right.
+
+    Where a document breaks off, the complete ones inside of it count on their own.
+    """
     # json: loaded by the first function that needs it.
-    from json import JSONDecoder
+    from json import JSONDecodeError, JSONDecoder
 
     decode = JSONDecoder(parse_constant=refuse_constant).raw_decode
     opening = expression(_OPENING)
-    is_sound, at = True, 0
+    at = wasted = 0
     while start := opening.search(text, at):
-        first = start.start()
-        if is_sound:
-            try:
-                at = decode(text, first)[1]
-                complete = [(first, at)]
-            except (ValueError, RecursionError):
-                # Only one failure of the fast decoder: it may have read all the rest of the text.
-                is_sound = False
-        if not is_sound:
-            complete, at = _parse_parts(text, first)
-        for begin, end in complete:
-            yield text[begin:end]
-
-
-def _parse_parts(text: str, at: int) -> tuple[list[tuple[int, int]], int]:
-    """Parse from an opening bracket up to its end or the first error.
-
-    Returns the outermost complete parts, and where to go on. Every token is read once. At an error,
-    everything still open is not JSON, and the complete parts inside of it count on their own.
-    """
-    token = expression(_TOKEN).match
-    opened: list[tuple[int, str]] = []
-    complete: list[tuple[int, int]] = []
-    state = "array value"
-    while found := token(text, at):
-        string, _, sign = found.groups()
-        following = _GRAMMAR[state].get(sign or ("string" if string else "scalar"))
-        if following is None or (following == "open" and len(opened) == DEEPEST):
-            break
-        at = found.end()
-        if following == "open":
-            opened.append((at - 1, "array more" if state.startswith("array") else "object more"))
-            state = "array first" if sign == "[" else "object first"
-        elif following == "close":
-            start, state = opened.pop()
-            while complete and complete[-1][0] > start:
-                complete.pop()
-            complete.append((start, at))
-            if not opened:
-                return complete, at
+        first = at = start.start()
+        try:
+            at = decode(text, first)[1]
+        except (ValueError, RecursionError) as exc:
+            at = first + 1
+            wasted += (exc.pos if isinstance(exc, JSONDecodeError) else len(text)) - first
+            if wasted > MOST_READ:
+                return
         else:
-            state = following
-    return complete, _skip_error(text, at)
-
-
-def _skip_error(text: str, at: int) -> int:
-    """Skip what broke the grammar, unless it is a bracket that may begin another document."""
-    blank = expression(r"[ \t\r\n]*+").match(text, at)
-    at = blank.end() if blank else at
-    return at if text[at : at + 1] in {"[", "{"} else at + 1
+            yield text[first:at]
 
 
 @declare(
@@ -380,14 +321,6 @@ def _strip_punctuation(url: str) -> str:
     return url[:end]
 
 
-class _Address(NamedTuple):
-    scheme: str | None
-    authority: str | None
-    path: str
-    query: str | None
-    fragment: str | None
-
-
 @declare(
     FUNCTIONS,
     "url_extract(url, part [, key])",
@@ -400,57 +333,42 @@ def url_extract(url: Value, part: Value, key: Value = None) -> Value:
     name = _PARTS.get(as_text(part).strip().lower())
     if name is None:
         raise FunctionFailed(f"part is {quote_value(part)}; use {', '.join(dict.fromkeys(_PARTS.values()))}")
-    address = _split_address(as_text(url).strip())
-    if name == "query" and key is not None:
-        return _find_parameter(address.query or "", as_text(key))
-    if name in {"scheme", "authority", "query", "fragment"}:
-        found: str | None = getattr(address, name)
-        return found
-    if name in {"path", "filename"}:
-        return (address.path if name == "path" else address.path.rpartition("/")[2]) or None
-    return _read_authority(address, name)
+    # urllib.parse: loaded by the first function that needs it.
+    from urllib.parse import parse_qsl, unquote, urlsplit
 
-
-def _split_address(url: str) -> _Address:
-    found = expression(_ADDRESS, re.DOTALL).fullmatch(url)
-    # It matches any text, which the type checker can't know.
-    scheme, authority, path, query, fragment = found.groups() if found else (None, None, url, None, None)
-    if authority is None and expression(_BARE_HOST, re.DOTALL).fullmatch(url):
-        return _split_address("//" + url)
-    scheme = scheme.lower() if scheme else None
-    if authority is not None and (scheme or "") in _WEB and "\\" in authority:
-        authority, _, rest = authority.partition("\\")
-        path = "/" + rest + path
-    return _Address(scheme, authority, path, query, fragment)
-
-
-def _read_authority(address: _Address, name: str) -> Value:
-    """Return host, port, user, password or origin. The last at sign ends the user."""
-    user_info, at, place = (address.authority or "").rpartition("@")
-    if name in {"user", "password"}:
-        user, colon, password = user_info.partition(":")
-        found = password if name == "password" else user
-        return _decode_percent(found) if at and (name == "user" or colon) else None
-    bracketed = expression(r"(\[[^\]]*\])(?::(.*))?", re.DOTALL).fullmatch(place)
-    host, port = bracketed.groups("") if bracketed else place.partition(":")[::2]
-    if name == "port":
-        return int(port) if expression("[0-9]{1,5}").fullmatch(port) else None
-    if not host:
+    # Browsers read a backslash as a slash, which would hide the true host.
+    whole = as_text(url).strip().replace("\\", "/")
+    if expression(_BARE_HOST, re.DOTALL).fullmatch(whole):
+        whole = f"//{whole}"
+    try:
+        address = urlsplit(whole)
+    except ValueError:
+        # A bracket of an IPv6 address is not closed.
         return None
-    if name == "origin":
-        return f"{address.scheme}://{host.lower()}{':' + port if port else ''}" if address.scheme else None
-    return host.lower().strip("[]")
-
-
-def _find_parameter(query: str, key: str) -> Value:
-    # urllib.parse: loaded by the first function that needs it.
-    from urllib.parse import parse_qsl
-
-    return next((value for name, value in parse_qsl(query, keep_blank_values=True) if name == key), None)
-
-
-def _decode_percent(text: str) -> str:
-    # urllib.parse: loaded by the first function that needs it.
-    from urllib.parse import unquote
-
-    return unquote(text)
+    if name == "query" and key is not None:
+        pairs = parse_qsl(address.query, keep_blank_values=True)
+        return next((value for name, value in pairs if name == as_text(key)), None)
+    host = address.hostname or ""
+    if name in ("port", "origin"):
+        try:
+            port = address.port
+        except ValueError:
+            return None
+        if name == "port":
+            return port
+        if not address.scheme or not host:
+            return None
+        bracketed = f"[{host}]" if ":" in host else host
+        return f"{address.scheme}://{bracketed}{'' if port is None else f':{port}'}"
+    found = {
+        "scheme": address.scheme,
+        "host": host,
+        "path": address.path,
+        "filename": address.path.rpartition("/")[2],
+        "query": address.query,
+        "fragment": address.fragment,
+        "user": unquote(address.username or ""),
+        "password": unquote(address.password or ""),
+        "authority": address.netloc,
+    }[name]
+    return found or None

@@ -103,10 +103,9 @@ def test_brackets_without_end_are_read_once(call: Call, unit: str) -> None:
     call("extract_json", unit * (100_000 // len(unit)))
 
 
-def test_deep_json_is_found_down_to_the_depth_that_sqlite_reads(call: Call) -> None:
-    deep = "[" * web.DEEPEST + "]" * web.DEEPEST
+def test_deep_json_is_found_and_brackets_without_end_are_given_up(call: Call) -> None:
+    deep = "[" * 500 + "]" * 500
     assert call("extract_json", "[x " + deep) == deep
-    assert call("json_valid", deep) == 1
     call("extract_json", "{" * 1_000_000)
     call("extract_json", "[" * 50_000 + "]" * 50_000)
 
@@ -178,7 +177,7 @@ URL = "HTTPS://ada:p%40ss@Example.org:8080/a/b.txt?q=x%20y+z&e=&q=2#top"
         ("https://example.org", "port", None),
         ("https://example.org", "path", None),
         ("https://example.org", "query", None),
-        ("https://example.org?", "query", ""),
+        ("https://example.org?", "query", None),
         ("https://example.org", "user", None),
         ("https://user@example.org", "password", None),
         ("http://[2001:DB8::1]:80/", "host", "2001:db8::1"),

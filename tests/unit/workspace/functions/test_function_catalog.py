@@ -65,8 +65,7 @@ def with_first(function: Function, value: Value, count: int) -> list[Value]:
         "parse_date": ["dmy"],
         "parse_number": ["."],
         "json_length": ["$"],
-        "regexp_like": ["w.rds", "i"],
-        "regexp_replace": ["w.rds", "b", "i"],
+        "regexp_replace": ["w.rds", "b"],
         "lpad": [5, "."],
         "rpad": [5, "."],
     }
@@ -213,12 +212,10 @@ def test_views_indexes_and_defaults_may_use_the_functions_where_the_schema_is_no
 
 
 def test_a_result_that_no_value_can_hold_is_refused(call: Callable[..., Value]) -> None:
-    assert len(call("repeat", "x", base.LONGEST)) == base.LONGEST
+    assert len(call("lpad", "x", base.LONGEST)) == base.LONGEST
     for name, *values in (
-        ("repeat", "x", base.LONGEST + 1),
-        ("lpad", "x", 2**62),
+        ("lpad", "x", base.LONGEST + 1),
         ("rpad", "x", 2**62, "ab"),
-        ("space", 2**62),
         ("csv_headers", ";" * 1_400_000),
         ("csv_parse", "x" * 100_000 + "\n" + "1\n" * 1_000),
         ("regexp_replace", "a" * 10_000, "a", "b" * 10_000),
