@@ -8,7 +8,7 @@ A spreadsheet would run a text that begins with ``=``, ``+``, ``-`` or ``@`` (al
 after blanks and invisible characters), or with a tab or a line end. Such a text is written with an
 apostrophe before it, which spreadsheets take for "this is text". Numbers are not texts and stay unchanged.
 Reading removes one apostrophe again. To make this exact, texts that already begin with apostrophes before
-such a character get one more, and so do texts that look like a blob (``x'00ff'``).
+such a character get one more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ _DECIMAL = (
 )
 _DECIMALS = re.compile(rf"(?:(?!-0\n)(?:{_DECIMAL})?\n)*+")
 _LONG_EXPONENT = re.compile(r"(?m)^.*[eE][+-][0-9]{3}$")
-_BLOBS = re.compile(r"(?:(?:x'(?:[0-9a-f]{2})*+')?\n)*+")
 _ANY_NUMBER = re.compile(r"[-+]?[0-9][0-9.,_ ]*(?:[eE][-+]?[0-9]+)?%?")
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -50,11 +49,9 @@ _BLANKS = (
     "\\x00-\\x20\\x7f-\\xa0\\xad\\u1680\\u180e\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u2064\\u3000\\ufeff"
 )
 _FORMULA = f"[\\t\\r\\n]|[{_BLANKS}]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
-_BLOB = "x'(?:[0-9a-f]{2})*'"
-_DANGER = f"(?:{_FORMULA}|{_BLOB}\\Z)"
-_GUARDED = re.compile(f"'++{_DANGER}")
+_GUARDED = re.compile(f"'++(?:{_FORMULA})")
 
-wants_guard = re.compile(f"'*+{_DANGER}").match
+wants_guard = re.compile(f"'*+(?:{_FORMULA})").match
 """Matches a text that needs an apostrophe before it."""
 
 Value = None | int | float | str | bytes
@@ -126,10 +123,8 @@ class Scan:
             if _INTEGERS.fullmatch(text) and _fit_64_bits(text):
                 self._has_long_integers = True
                 return Kind.INTEGER
-        if self._kind is not Kind.BLOB and not self._has_long_integers and _are_decimals(text):
+        if not self._has_long_integers and _are_decimals(text):
             return Kind.REAL
-        if self._kind in (None, Kind.BLOB) and _BLOBS.fullmatch(text):
-            return Kind.BLOB
         return Kind.TEXT
 
 
@@ -163,7 +158,7 @@ def find_guards(delimiter: str) -> re.Pattern[str]:
     """Return an expression that finds guarded cells in a text. A quote inside of a cell may mislead it,
     harmlessly."""
     before = re.escape(delimiter) + '"\\n\\r'
-    return re.compile(f"'(?<![^{before}]')'*+(?:{_FORMULA}|{_BLOB})")
+    return re.compile(f"'(?<![^{before}]')'*+(?:{_FORMULA})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +172,6 @@ class Limits:
     columns: int = 2_000
     name: int = 128
     """Characters of a column name. Longer ones are cut."""
-    whole: int = 8_000_000
-    """Characters of a JSON object of columns, which has to be in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class DelimitedTable:
         self.rows = survey.count - self._has_header
         self.bad = sorted(survey.bad.kept, key=lambda line: line.number)
         self.bad_total = survey.bad.total
-        self._converts = self._marks.found or any(column.type is Kind.BLOB for column in self.columns)
+        self._converts = self._marks.found
         self.empty_is_null = not self._converts
         self.notes = self._make_notes(header_was_asked=header is None)
 
@@ -180,8 +180,6 @@ class DelimitedTable:
         return list(zip(*columns, strict=True))
 
     def _convert_column(self, cells: Sequence[str], kind: Kind) -> Sequence[Value]:
-        if kind is Kind.BLOB:
-            return [None if cell in _EMPTY else _decode_blob(cell) for cell in cells]
         if kind is not Kind.TEXT:
             return [None if cell in _EMPTY else cell for cell in cells]
         together = "".join(cells)
@@ -196,15 +194,6 @@ def remove_marks(cell: str) -> str:
         # Inside of quotes it was an escaped quote.
         cell = "" if cell == QUOTED_EMPTY else cell.replace(QUOTED_EMPTY, '"')
     return remove_guard(cell)
-
-
-def _decode_blob(cell: str) -> bytes:
-    try:
-        return bytes.fromhex(cell[2:-1])
-    except ValueError as exc:
-        raise InvalidInput(
-            f"{cell[:60]!r} was a blob before. Do not change the file while it is being read."
-        ) from exc
 
 
 class _Marks:

@@ -2,6 +2,7 @@ r"""Dialect of delimited text: its delimiter, its quotes, how many fields its re
 
 The delimiter is the one with which most of the first records have the same number of fields, and the fields
 look least as if they contained other delimiters: ``1,5;2,5`` is two decimal numbers and not three cells.
+Quotes are double ones, unless they are inches.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,' ]*\)?\s?[%$€£¥]?")
 # In prose a blank follows a comma or a semicolon.
 _FOREIGN_DELIMITER = re.compile(r"[,;|](?! )|\t")
 _OPENING = re.compile(r'(?m)(?:^|[,;\t|]) ?"')
+# At the end of a cell, the backslash is a part of it.
+_ESCAPED = re.compile(r'(?m)\\"(?![,;\t|]|\r?$)')
 _CLOSING = re.compile(r'(?m)"(?=[,;\t|]|\r?$)')
-_SINGLE_QUOTED = re.compile(r"(?m)(?:^|[,;\t|]) ?'(?:[^'\n]|'')*'(?=[,;\t|]|\r?$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     delimiter: str = ","
-    quote: str | None = '"'
-    escape: str | None = None
-    """Written before a quote inside of quotes. Without it such a quote is doubled."""
+    is_quoted: bool = True
+    """Cells may be in double quotes, and a quote within them is written twice."""
+    is_escaped: bool = False
+    """A quote within quotes has a backslash before it, as MySQL writes it."""
     blanks_after_delimiter: bool = False
 
     @property
@@ -45,16 +48,15 @@ class Dialect:
         """Options of csv.reader."""
         return {
             "delimiter": self.delimiter,
-            "quotechar": self.quote,
-            "quoting": csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
-            "escapechar": self.escape,
-            "doublequote": self.escape is None,
+            "quoting": csv.QUOTE_MINIMAL if self.is_quoted else csv.QUOTE_NONE,
+            "escapechar": "\\" if self.is_escaped else None,
+            "doublequote": not self.is_escaped,
             "skipinitialspace": self.blanks_after_delimiter,
         }
 
     @property
     def tells_empty_from_null(self) -> bool:
-        return self.quote == '"' and self.escape is None and not self.blanks_after_delimiter
+        return self.is_quoted and not self.is_escaped and not self.blanks_after_delimiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,6 @@ class _Trial:
     width: int
     agreeing: float
     """Share of the records that have the most common number of fields."""
-    flawless: bool
-    """True if every quote is where it belongs."""
 
     @property
     def score(self) -> float:
@@ -100,7 +100,7 @@ def sniff(lines: Iterable[str], *, is_all: bool = True, delimiter: str | None = 
     if not best.records:
         return Sniffed(Dialect(delimiter or ","), 1, 1)
     if delimiter is None and (best.width < 2 or best.agreeing < _ENOUGH):
-        return Sniffed(Dialect(NO_DELIMITER, quote=best.dialect.quote, escape=best.dialect.escape), 1, 1)
+        return Sniffed(Dialect(NO_DELIMITER, is_quoted=best.dialect.is_quoted), 1, 1)
     width = _count_fields(best)
     first = best.records[0]
     while len(first) > width and not first[-1]:
@@ -113,28 +113,19 @@ class _Sample:
         self.lines = lines
         self.text = "".join(lines)
         self.is_all = is_all
-        self.opening_quotes = len(_OPENING.findall(self.text))
-        self.closing_quotes = len(_CLOSING.findall(self.text))
-        # Every record including the first. Anything less are apostrophes.
-        self.is_single_quoted = all(map(_SINGLE_QUOTED.search, filter(str.strip, lines)))
+        # Several quotes that open and never close are inches; one was forgotten.
+        self.has_stray_quotes = len(_OPENING.findall(self.text)) > 2 * len(_CLOSING.findall(self.text)) + 1
 
 
 def _find_quoting(sample: _Sample, delimiter: str) -> _Trial:
-    usual = _try(sample, Dialect(delimiter))
-    if '"' not in sample.text:
-        if sample.is_single_quoted:
-            return _choose(usual, [_try(sample, Dialect(delimiter, quote="'"))])
-        return usual
+    usual = _try(sample, Dialect(delimiter, is_escaped=_ESCAPED.search(sample.text) is not None))
     if f'{delimiter}"' not in sample.text and _has_blanks_before_quotes(usual.records):
         return _try(sample, Dialect(delimiter, blanks_after_delimiter=True))
-    if usual.flawless or not sample.opening_quotes:
-        return usual
-    unquoted = _try(sample, Dialect(delimiter, quote=None))
-    if sample.closing_quotes * 2 < sample.opening_quotes and unquoted.agreeing >= usual.agreeing:
-        return unquoted
-    if '\\"' in sample.text:
-        return _choose(usual, [_try(sample, Dialect(delimiter, escape="\\")), unquoted])
-    return _choose(usual, [unquoted])
+    if sample.has_stray_quotes:
+        unquoted = _try(sample, Dialect(delimiter, is_quoted=False))
+        if unquoted.agreeing >= usual.agreeing:
+            return unquoted
+    return usual
 
 
 def _has_blanks_before_quotes(records: Sequence[Sequence[str]]) -> bool:
@@ -143,16 +134,6 @@ def _has_blanks_before_quotes(records: Sequence[Sequence[str]]) -> bool:
         for record in records
         for field in record[1:]
     )
-
-
-def _choose(usual: _Trial, others: Sequence[_Trial]) -> _Trial:
-    """Return another quoting only if it is flawless where the usual one is not, or far more regular."""
-    for other in others:
-        if other.width >= usual.width and other.flawless and not usual.flawless and other.dialect.quote:
-            return other
-        if other.agreeing > usual.agreeing + 0.1 or (other.dialect.quote == "'" and other.flawless):
-            return other
-    return usual
 
 
 def _try(sample: _Sample, dialect: Dialect) -> _Trial:
@@ -168,20 +149,7 @@ def _try(sample: _Sample, dialect: Dialect) -> _Trial:
     # The first of equally common widths, because the first record is usually the header.
     width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
     agreeing = count / len(records) if records else 0.0
-    return _Trial(dialect, records, width, agreeing, _is_flawless(sample.lines, dialect))
-
-
-def _is_flawless(lines: Sequence[str], dialect: Dialect) -> bool:
-    if dialect.quote is None:
-        return False
-    reader = csv.reader(lines, **dialect.options, strict=True)
-    try:
-        for _ in reader:
-            pass
-    except csv.Error:
-        # The sample may end inside of quotes.
-        return reader.line_num >= len(lines)
-    return True
+    return _Trial(dialect, records, width, agreeing)
 
 
 def _count_fields(trial: _Trial) -> int:

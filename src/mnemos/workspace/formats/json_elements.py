@@ -12,7 +12,7 @@ true, false          1, 0
 null, missing key    NULL
 object, array        its JSON as text; ``{"$blob": "<base64>"}`` is a blob
 integer              itself; one beyond 64 bits makes its column TEXT
-"Infinity", NaN      the infinities as numbers in a column of numbers; NaN is NULL, as in SQLite
+Infinity, NaN        the infinities as numbers, NULL
 ===================  ===========================================================================
 
 Integers and decimal numbers together make a REAL column if floats can hold them. Other mixtures make a column
@@ -59,8 +59,7 @@ _gap = re.compile(r"[ \t\r\n,]*+").match
 _NOT_AN_ELEMENT = ("", "]", "}", ":")
 
 BLOB_KEY = "$blob"
-INFINITIES = {"Infinity": inf, "-Infinity": -inf}
-_CONSTANTS: dict[str, float | None] = {**INFINITIES, "NaN": None}
+_CONSTANTS: dict[str, float | None] = {"Infinity": inf, "-Infinity": -inf, "NaN": None}
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _EXACT = 2**53
@@ -331,14 +330,12 @@ def _is_deep(raw: str) -> bool:
 class ValueScan:
     """Narrows down the type of a column, batch by batch."""
 
-    __slots__ = ("_blobs", "_highest", "_infinities", "_lowest", "_other_objects", "_other_texts", "_types")
+    __slots__ = ("_blobs", "_highest", "_lowest", "_other_objects", "_types")
 
     def __init__(self) -> None:
         self._types: set[type] = set()
         self._lowest = 0
         self._highest = 0
-        self._infinities = False
-        self._other_texts = False
         self._blobs = False
         self._other_objects = False
 
@@ -349,10 +346,6 @@ class ValueScan:
             integers = values if types == {int} else [value for value in values if type(value) is int]
             self._lowest = min(self._lowest, min(integers))
             self._highest = max(self._highest, max(integers))
-        if str in types and not self._other_texts:
-            texts = {value for value in values if type(value) is str}
-            self._infinities = self._infinities or not texts.isdisjoint(INFINITIES)
-            self._other_texts = not texts <= INFINITIES.keys()
         if dict in types:
             blobs = {_decode_blob(value) is not None for value in values if type(value) is dict}
             self._blobs = self._blobs or True in blobs
@@ -361,7 +354,7 @@ class ValueScan:
     @property
     def kind(self) -> Kind:
         types = self._types - {type(None)}
-        if types and types <= _NUMBERS | ({str} if self._are_infinities else set()):
+        if types and types <= _NUMBERS:
             return self._kind_of_numbers(types)
         if self._blobs:
             return Kind.BLOB if types == {dict} and not self._other_objects else Kind.ANY
@@ -374,19 +367,11 @@ class ValueScan:
     @property
     def converter(self) -> Callable[[Any], Value] | None:
         """The conversion of a value. None if SQLite takes all of them unchanged."""
-        kind = self.kind
-        if kind is Kind.REAL and self._infinities:
-            return lambda value: INFINITIES.get(value, value) if type(value) is str else value
-        if kind is Kind.TEXT and self._types & _NUMBERS:
+        if self.kind is Kind.TEXT and self._types & _NUMBERS:
             return lambda value: value if value is None else str(int(value) if type(value) is bool else value)
         if self._types & {dict, list} or self._has_big_integers:
             return storable
         return None
-
-    @property
-    def _are_infinities(self) -> bool:
-        """True if there are decimal numbers, and all texts beside them stand for infinities."""
-        return self._infinities and not self._other_texts and float in self._types
 
     @property
     def _has_big_integers(self) -> bool:
@@ -395,7 +380,7 @@ class ValueScan:
     def _kind_of_numbers(self, types: set[type]) -> Kind:
         if self._has_big_integers:
             return Kind.TEXT
-        if not types & {float, str}:
+        if float not in types:
             return Kind.INTEGER
         return Kind.REAL if max(self._highest, -self._lowest) <= _EXACT else Kind.ANY
 

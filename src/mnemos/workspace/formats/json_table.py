@@ -1,4 +1,4 @@
-"""Tables in JSON files: an array, an object around an array, an object of columns, or JSON lines.
+"""Tables in JSON files: an array, an object around an array, single objects, or JSON lines.
 
 Rows are objects (the columns are all keys of the file in the order of their first appearance), arrays (the
 first may name the columns) or single values. The majority of the first rows decides, and other rows are bad
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Protocol
 
-from mnemos.errors import InvalidInput, TooLarge
+from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
 from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, row_size
 from mnemos.workspace.formats.json_elements import (
@@ -32,9 +32,6 @@ from mnemos.workspace.formats.source import Encoding, Source, decode, whole_line
 Read = Callable[[], Iterator[str]]
 """Returns the text of the file from its beginning."""
 
-# Members with the names of columns, for rows that are arrays.
-_NAMES = ("columns", "fields", "header", "headers")
-_BATCH = 1_000
 _SHOWN = 5
 
 
@@ -49,8 +46,6 @@ class Layout:
     """A way to read the rows of a file. Each call of ``values`` reads the file again."""
 
     values: Callable[[BadLines], Iterator[Values]]
-    names: tuple[str, ...] = ()
-    """Names of the columns, if the file has them beside the rows."""
     note: str = ""
 
 
@@ -92,34 +87,21 @@ def _read_values(read: Read, limits: Limits, bad: BadLines) -> Iterator[Elements
 
 
 def _find_in_object(document: Document, read: Read, limits: Limits) -> Layout:
+    """Find the array of rows in an object. An object without one is a row, and so are several of them."""
     tables: list[str] = []
     others: list[str] = []
-    names: tuple[str, ...] = ()
     for raw, kind in document.members():
-        name = _decode_name(raw)
-        if kind in ("[[", "[{"):
-            tables.append(name)
-            document.skip()
-            continue
-        others.append(name)
-        if name.lower() in _NAMES and kind == '["':
-            names = names or _decode_texts(document.take())
-        else:
-            document.skip()
-    if document.ahead():
-        return Layout(
-            lambda bad: _decode(_read_values(read, limits, bad), limits, bad),
-            note="The file contains several JSON values, one after the other.",
-        )
+        (tables if kind in ("[[", "[{") else others).append(_decode_name(raw))
+        document.skip()
+    if not tables or document.ahead():
+        return Layout(lambda bad: _decode(_read_values(read, limits, bad), limits, bad))
     if len(tables) > 1:
         raise InvalidInput(
             f"The object contains several tables ({_enumerate(tables)}). Put each of them in a separate file."
         )
-    if not tables:
-        return _find_in_whole(read, limits)
     note = f"The rows are those of {tables[0]!r}"
     note += f"; {_enumerate(others)} was left out." if others else "."
-    return Layout(lambda bad: _decode(_read_member(read, limits, tables[0], bad), limits, bad), names, note)
+    return Layout(lambda bad: _decode(_read_member(read, limits, tables[0], bad), limits, bad), note)
 
 
 def _read_member(read: Read, limits: Limits, wanted: str, bad: BadLines) -> Iterator[Elements]:
@@ -138,45 +120,6 @@ def _decode_name(name: str) -> str:
         return str(decode_leniently(name))
     except BadElement as exc:
         raise InvalidInput(f"The name {name[:60]} in the JSON object is {exc}") from exc
-
-
-def _decode_texts(raw: str | None) -> tuple[str, ...]:
-    try:
-        value = decode_leniently(raw or "")
-    except BadElement:
-        return ()
-    return tuple(value) if all(isinstance(name, str) for name in value) else ()
-
-
-def _find_in_whole(read: Read, limits: Limits) -> Layout:
-    """Read an object whose members are columns, or which is itself the only row, into memory."""
-    parts: list[str] = []
-    size = 0
-    for text in read():
-        parts.append(text)
-        size += len(text)
-        if size > limits.whole:
-            raise TooLarge(
-                f"An object without an array of rows has more than {limits.whole:,} characters. Write its "
-                "rows as JSON lines, one object per line."
-            )
-    try:
-        whole = decode_leniently("".join(parts))
-    except BadElement as exc:
-        raise InvalidInput(f"The file is {exc}") from exc
-    if not whole or not all(isinstance(column, list) for column in whole.values()):
-        return Layout(lambda _: iter([Values([whole], lambda _place: 1)]))
-    lengths = {name: len(column) for name, column in whole.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name!r} {length:,}" for name, length in islice(lengths.items(), _SHOWN))
-        raise InvalidInput(f"The columns have different lengths ({shown}). Make them equally long.")
-    return Layout(lambda _: _transpose(whole), note="The members of the object are its columns.")
-
-
-def _transpose(columns: dict[str, list[Any]]) -> Iterator[Values]:
-    rows = zip(*columns.values(), strict=True)
-    while batch := [dict(zip(columns, row, strict=True)) for row in islice(rows, _BATCH)]:
-        yield Values(batch, lambda _place: 1)
 
 
 def _decode(found: Iterable[Elements], limits: Limits, bad: BadLines) -> Iterator[Values]:
@@ -244,7 +187,7 @@ class JsonTable:
         if survey is None:
             raise InvalidInput(_explain_no_rows(bad, format))
         self._shape = survey.shape
-        self._skips_first = survey.find_header(asked=header, beside=self._layout.names)
+        self._skips_first = survey.find_header(header)
         self.columns = tuple(
             Column(name, scan.kind) for name, scan in zip(survey.names(limits), survey.scans, strict=True)
         )
@@ -379,15 +322,14 @@ class _Survey:
             self._following = [tuple(map(_start, row)) for row in rows[: names.FOLLOWING]]
         self._scan(rows)
 
-    def find_header(self, *, asked: bool | None, beside: Sequence[str]) -> bool:
+    def find_header(self, asked: bool | None) -> bool:  # noqa: FBT001
         """True if rows are arrays and the first one names the columns."""
         if not isinstance(self.shape, _Arrays):
             return False
-        is_header = asked if asked is not None else not beside and self._first_is_header()
+        is_header = self._first_is_header() if asked is None else asked
         if is_header:
             self._names = ["" if value is None else str(value) for value in self._first]
         else:
-            self._names = beside if len(beside) == len(self._first) else None
             self._scan([self._first])
         return is_header
 

@@ -8,24 +8,20 @@ contains no surrogates, because some of them are used as marks.
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from mnemos.errors import InvalidInput, TooLarge
-
-if TYPE_CHECKING:
-    from zlib import _Decompress as Member
 
 OnProgress = Callable[[float], None]
 
 CHUNK = 64 * 1024
 _GZIP = b"\x1f\x8b"
-# Makes zlib expect the header and checksum of gzip.
-_GZIP_WINDOW = 31
 
 # Files that people often try, and that contain no text.
 _FOREIGN = (
@@ -78,106 +74,62 @@ class Source:
         self._passes_done = 0
         self.garbage_after = False
         """True if something else follows the gzip data. It is not read."""
-        self._packed = self._begins_with(_GZIP)
+        stream.seek(0)
+        self._is_packed = stream.read(len(_GZIP)) == _GZIP
 
     def chunks(self) -> Iterator[bytes]:
         """Yield all bytes in chunks that are not empty. TooLarge as soon as the limit is exceeded."""
         self._stream.seek(0)
         given = 0
-        for chunk in _join_small(self._decompress()) if self._packed else self._read_raw():
+        for chunk in self._unpack() if self._is_packed else iter(lambda: self._stream.read(CHUNK), b""):
             if given == 0:
                 self._refuse_foreign(chunk)
             given += len(chunk)
             if given > self._limit:
                 raise TooLarge(
                     f"{self._name} has more than {self._limit:,} bytes"
-                    f"{' once decompressed' if self._packed else ''}. Split it into smaller files."
+                    f"{' once decompressed' if self._is_packed else ''}. Split it into smaller files."
                 )
+            if self._on_progress is not None:
+                self._on_progress((self._passes_done + min(1.0, self._stream.tell() / self._size)) / 2)
             yield chunk
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""
-        parts: list[bytes] = []
-        have = 0
+        head = b""
         for chunk in self.chunks():
-            parts.append(chunk)
-            have += len(chunk)
-            if have > size:
+            head += chunk
+            if len(head) > size:
                 break
-        return b"".join(parts)[:size]
+        return head[:size]
 
     def next_pass(self) -> None:
         """Switch progress to its second half: the survey is done, and rows follow."""
         self._passes_done = 1
 
-    def _begins_with(self, magic: bytes) -> bool:
-        self._stream.seek(0)
-        return self._stream.read(len(magic)) == magic
-
     def _refuse_foreign(self, first: bytes) -> None:
         for magic, what in _FOREIGN:
             if first.startswith(magic):
                 raise InvalidInput(f"{self._name} is {what}")
-        if self._packed and first.startswith(_GZIP):
+        if self._is_packed and first.startswith(_GZIP):
             raise InvalidInput(f"{self._name} is packed with gzip twice. Unpack it once.")
 
-    def _read_raw(self) -> Iterator[bytes]:
-        done = 0
-        while chunk := self._stream.read(CHUNK):
-            done += len(chunk)
-            if self._on_progress is not None:
-                self._on_progress((self._passes_done + min(1.0, done / self._size)) / 2)
-            yield chunk
-
-    def _decompress(self) -> Iterator[bytes]:
-        """Decompress one gzip member after the other, as ``cat a.gz b.gz`` makes them."""
-        member: Member | None = None
-        members_done = 0
-        for packed in self._read_raw():
-            # Tools that write whole blocks pad the end with zeros.
-            data = packed if member or not members_done else packed.lstrip(b"\0")
-            while data:
-                if member is None:
-                    if members_done and not data.startswith(_GZIP[:1]):
-                        self.garbage_after = True
-                        return
-                    member = zlib.decompressobj(_GZIP_WINDOW)
-                yield from self._inflate(member, data)
-                data = b""
-                if member.eof:
-                    data = member.unused_data.lstrip(b"\0")
-                    members_done += 1
-                    member = None
-        if member is not None:
-            raise InvalidInput(f"{self._name} ends in the middle of its gzip data. Fetch or pack it again.")
-
-    def _inflate(self, member: Member, data: bytes) -> Iterator[bytes]:
-        """Decompress the data, never more than a chunk at a time: that is what stops a bomb."""
-        full = False
-        while (data or full) and not member.eof:
-            try:
-                out = member.decompress(data, CHUNK)
-            except zlib.error as exc:
+    def _unpack(self) -> Iterator[bytes]:
+        """Decompress a chunk at a time: that is what stops a bomb."""
+        unpacked = gzip.GzipFile(fileobj=self._stream)
+        given = False
+        try:
+            while chunk := unpacked.read1(CHUNK):
+                given = True
+                yield chunk
+        except EOFError as exc:
+            raise InvalidInput(
+                f"{self._name} ends in the middle of its gzip data. Fetch or pack it again."
+            ) from exc
+        except (gzip.BadGzipFile, zlib.error) as exc:
+            if not given or not isinstance(exc, gzip.BadGzipFile) or "Not a gzipped" not in str(exc):
                 raise InvalidInput(f"{self._name} is damaged gzip ({exc}). Fetch or pack it again.") from exc
-            data = member.unconsumed_tail
-            full = len(out) == CHUNK
-            if out:
-                yield out
-
-
-def _join_small(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small pieces: each costs more than what it contains."""
-    held: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if size >= CHUNK // 2:
-            yield b"".join(held)
-            held.clear()
-            size = 0
-    if held:
-        yield b"".join(held)
+            self.garbage_after = True
 
 
 class NotUtf8(Exception):

@@ -3,11 +3,11 @@
 Limits of the formats:
 
 - CSV and TSV have no types: a text that looks like a number is read back as one, and a column of mixed types
-  as text. NULL is an empty cell and the empty text ``""``; a blob is ``x'00ff'``; infinities are ``9e999``,
-  as SQLite writes them; texts that a spreadsheet would run get an apostrophe. All of this is read back
-  unchanged.
-- JSON has neither blobs (``{"$blob": "<base64>"}``) nor infinities (``"Infinity"``); both are read back, the
-  latter in columns with decimal numbers. Integers beside decimal numbers are read back as those.
+  as text. NULL is an empty cell and the empty text ``""``; infinities are ``9e999``, as SQLite writes them;
+  texts that a spreadsheet would run get an apostrophe. All of this is read back unchanged. A blob is the text
+  ``x'00ff'``.
+- JSON has neither blobs (``{"$blob": "<base64>"}``, read back as such) nor infinities (the text
+  ``"Infinity"``). Integers beside decimal numbers are read back as those.
 - Markdown is for reading: line breaks become ``<br>``, long blobs their size.
 
 Characters that are not Unicode become U+FFFD everywhere.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnemos.workspace.formats import Kind
 from mnemos.workspace.formats.columns import Scan
 
-from .files import kinds, opened, rows
+from .files import kinds, opened
 
 
 def kind_of(*cells: str) -> Kind:
@@ -67,9 +67,7 @@ def test_a_canonical_integer_is_one(cell: str) -> None:
             "0.",
             "-0.",
             "true",
-            "x'0'",
-            "x'0G'",
-            "X'00'",
+            "x'00'",
         ],
     ],
 )
@@ -109,12 +107,6 @@ def test_a_column_without_values_is_text() -> None:
 def test_the_last_cell_of_a_long_file_decides_like_the_first(last: str) -> None:
     table = opened("id,n\n" + "a,1\n" * 50_000 + f"b,{last}\n", name="x.csv")
     assert kinds(table)[1] is {"x": Kind.TEXT, "0.5": Kind.REAL, "": Kind.INTEGER}.get(last, Kind.TEXT)
-
-
-def test_a_column_of_blobs_is_known_by_every_cell() -> None:
-    assert kind_of("x''", "x'00ff'", "") is Kind.BLOB
-    assert kind_of("x'00ff'", "5") is Kind.TEXT
-    assert rows("b,c\nx'00ff',1\n,2\n", name="x.csv") == [(b"\x00\xff", 1), (None, 2)]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

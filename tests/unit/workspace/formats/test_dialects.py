@@ -50,11 +50,6 @@ def test_tsv_is_never_split_at_commas() -> None:
     assert rows("a,b\n1,2\n", format="tsv") == [("1,2",)]
 
 
-def test_single_quotes_are_known_as_quotes_where_all_is_quoted_so() -> None:
-    text = "'name','note'\n'ann','a, b'\n'bob','it''s'\n"
-    assert read(text) == (["name", "note"], [("ann", "a, b"), ("bob", "it's")])
-
-
 def test_apostrophes_are_not_quotes() -> None:
     text = "name,note\n'tis,rock 'n' roll\nann's,don't\n"
     assert read(text)[1] == [("'tis", "rock 'n' roll"), ("ann's", "don't")]
