@@ -26,6 +26,7 @@ import apsw
 from benchmarks.measure import median, percentile
 from benchmarks.peers import Environment, PeerError, clean_environment, python_of, working_folder
 from benchmarks.report import Options, Result, Table
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import Workspace
 
 SQLITE_UTILS = Environment("sqlite-utils", "sqlite-utils", "4.2.1", "sqlite_utils", bounds=("pandas",))
@@ -37,7 +38,7 @@ CSV_BYTES = 50_000_000
 QUICK_CSV_BYTES = 2_000_000
 TABLES = 25
 SEED = 7
-_ROOMY = 2_000_000_000
+_ROOMY = Quota(database_bytes=2_000_000_000, databases_bytes=2_000_000_000)
 
 Ask = Callable[[str, Sequence[Any]], Any]
 
@@ -176,8 +177,10 @@ def _imports(folder: Path, size: int, options: Options, missing: dict[str, str])
 _OURS = """
 import sys
 from pathlib import Path
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import Workspace
-workspace = Workspace(Path(sys.argv[2]), files=Path(sys.argv[1]).parent, most_bytes=2_000_000_000)
+roomy = Quota(database_bytes=2_000_000_000, databases_bytes=2_000_000_000)
+workspace = Workspace(Path(sys.argv[2]), files=Path(sys.argv[1]).parent, quota=roomy)
 done = workspace.import_file(Path(sys.argv[1]).name, "t")
 workspace.close()
 assert done.rows and not done.bad_count
@@ -236,7 +239,7 @@ def _command(command: list[str], home: Path) -> tuple[float, float]:
 
 def _card(folder: Path, rows: int) -> dict[str, float]:
     """Milliseconds for the schema card of many large tables: by a worker that just opened it, and again."""
-    workspace = Workspace(folder / "card", most_bytes=_ROOMY)
+    workspace = Workspace(folder / "card", quota=_ROOMY)
     for number in range(TABLES):
         workspace.query(
             f"CREATE TABLE t{number} (id INTEGER PRIMARY KEY, name TEXT, eur REAL, day TEXT, url TEXT, "

@@ -237,7 +237,6 @@ class ReferenceInfo(Info, frozen=True, kw_only=True):
     columns: list[str]
     table: str
     to: list[str]
-    on_delete: str
 
 
 class ColumnInfo(Info, frozen=True, kw_only=True):
@@ -251,27 +250,12 @@ class ColumnInfo(Info, frozen=True, kw_only=True):
     unique: bool
     generated: str | UnsetType = UNSET
     references: ReferenceInfo | UnsetType = UNSET
-    comment: str | UnsetType = UNSET
     stored: str | UnsetType = UNSET
     kind: str | UnsetType = UNSET
-    mostly: bool | UnsetType = UNSET
-    fields: list[str] | UnsetType = UNSET
     range: list[Cell] | UnsetType = UNSET
     range_exact: bool | UnsetType = UNSET
     values: list[Cell] | UnsetType = UNSET
     values_exact: bool | UnsetType = UNSET
-
-
-class IndexInfo(Info, frozen=True, kw_only=True):
-    name: str
-    columns: list[str]
-    unique: bool
-    partial: bool
-
-
-class TriggerInfo(Info, frozen=True, kw_only=True):
-    name: str
-    event: str
 
 
 class TableInfo(Info, frozen=True, kw_only=True):
@@ -291,9 +275,9 @@ class TableInfo(Info, frozen=True, kw_only=True):
     comment: str | UnsetType = UNSET
     not_read: str | UnsetType = UNSET
     module: str | UnsetType = UNSET
-    indexes: list[IndexInfo] | UnsetType = UNSET
+    unique: list[list[str]] | UnsetType = UNSET
+    """Columns that tell rows apart together, other than the primary key."""
     foreign_keys: list[ReferenceInfo] | UnsetType = UNSET
-    triggers: list[TriggerInfo] | UnsetType = UNSET
     sql: str | UnsetType = UNSET
 
 

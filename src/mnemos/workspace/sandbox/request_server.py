@@ -133,8 +133,8 @@ class Server:
                 self._close(request["database"])
 
     def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox.card.tables import know_names
         from mnemos.workspace.sandbox.hints.failure import hint
-        from mnemos.workspace.sandbox.table_names import know_names
 
         database = self._database(request["database"])
         said = hint(request["sql"], request["said"], request["offset"], know_names(database))
@@ -162,7 +162,7 @@ class Server:
         return database_files.check(self._database(request["database"]))
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox.table_names import describe_tables
+        from mnemos.workspace.sandbox.card.tables import describe_tables
 
         return {"tables": describe_tables(self._database(request["database"]))}
 

@@ -15,12 +15,11 @@ from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import MANY_ROWS
 from mnemos.workspace.sandbox.card.table_description import TableSort
-from mnemos.workspace.sandbox.card.table_structure import list_tables
+from mnemos.workspace.sandbox.card.tables import list_columns, list_tables
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.database_files import keep_snapshot
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.lexer import fold
-from mnemos.workspace.sandbox.table_names import list_columns
 
 # How many times larger than the database an unpacked file may be: much of it may be left out.
 _TIMES_THE_DATABASE = 10

@@ -12,11 +12,11 @@ import apsw
 
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.card import schema_card
-from mnemos.workspace.sandbox.card.bounds import CARD, ONE_TABLE, Bounds
+from mnemos.workspace.sandbox.card.table_rows import CARD, ONE_TABLE, Bounds
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 
 # Machines differ: what a test says of an ordinary table must not depend on the time that reading takes.
-_SECONDS = {"seconds": 600, "table_seconds": 600, "agent_seconds": 600, "all_agent_seconds": 600}
+_SECONDS = {"seconds": 600, "table_seconds": 600}
 PATIENT = replace(CARD, **_SECONDS)
 PATIENT_WITH_ONE = replace(ONE_TABLE, **_SECONDS)
 

@@ -111,14 +111,6 @@ def test_in_a_huge_database_rows_are_counted_up_to_a_bound(made: Opened) -> None
     assert "t (21 or more rows, " in made.text(bounds=SMALL)
 
 
-def test_a_view_of_many_rows_is_not_counted(made: Opened) -> None:
-    made.run("CREATE TABLE t (a INTEGER); CREATE VIEW v AS SELECT a FROM t")
-    made.many("INSERT INTO t VALUES (?)", [(number,) for number in range(100)])
-    told = made.table("v")
-    assert (told["rows"], told["rows_exact"], told["rows_at_least"]) == (None, False, 51)
-    assert "view v (51 or more rows, 50 sampled): a INTEGER ~0..49" in made.text()
-
-
 def test_columns_that_were_not_looked_at_claim_nothing(made: Opened) -> None:
     made.run(f"CREATE TABLE t ({', '.join(f'c{number} INTEGER' for number in range(150))})")
     made.run(f"INSERT INTO t VALUES ({', '.join('7' for _ in range(150))})")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.workspace.sandbox.card.value_kinds import LONGEST, find_fields, find_kind, find_kind_of_text
+from mnemos.workspace.sandbox.card.value_kinds import LONGEST, find_kind, find_kind_of_text
 
 
 @pytest.mark.parametrize(
@@ -26,18 +26,11 @@ from mnemos.workspace.sandbox.card.value_kinds import LONGEST, find_fields, find
         ("2026-02-30", ""),
         ("2026-11-14T10:20:30Z", "datetime"),
         ("2026-11-14 10:20:30.123456+02:00", "datetime"),
-        ("10:20", "time"),
-        ("14.11.2026", "local date"),
-        ("11/14/26", "local date"),
-        ("12.50", "number"),
-        ("-3", "number"),
-        ("1e9", "number"),
         ("007", ""),
         ("€ 1.234,56", "money"),
         ("$1,200", "money"),
         ("12 EUR", "money"),
         ("(£5.00)", "money"),
-        ("true", "boolean"),
         ("a,b,c\n1,2,3\n4,5,6", "csv"),
         ("a;b\n1;2", "csv"),
         ("Well, I went\nand then, I came back", ""),
@@ -53,14 +46,10 @@ def test_a_text_is_of_the_kind_it_looks_like(text: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "declared", "values", "kind"),
     [
-        ("created_at", "INTEGER", [1767312000, 1794614400], "unix time"),
-        ("createdAt", "", [1767312000000], "unix ms"),
         ("id", "INTEGER", [1767312000, 1794614400], ""),
         ("price", "REAL", [12.5, 3], "money"),
         ("item_price_eur", "", [1], "money"),
         ("surprise", "REAL", [12.5], ""),
-        ("is_open", "", [0, 1, 1], "boolean"),
-        ("open", "BOOLEAN", [0, 1], "boolean"),
         ("n", "", [0, 1], ""),
         ("code", "TEXT", ["030 1234567"], ""),
         ("day", "TEXT", ["2026-01-01", "2026-01-01 10:00:00"], "datetime"),
@@ -70,17 +59,13 @@ def test_a_text_is_of_the_kind_it_looks_like(text: str, kind: str) -> None:
 def test_names_and_types_help_where_values_alone_do_not(
     name: str, declared: str, values: list[int | float | str], kind: str
 ) -> None:
-    assert find_kind(name, declared, values) == (kind, False)
+    assert find_kind(name, declared, values) == kind
 
 
-def test_one_stray_among_many_makes_it_mostly_and_among_few_nothing() -> None:
+def test_one_stray_among_many_makes_it_no_kind() -> None:
     addresses: list[int | float | str] = [f"a{number}@example.org" for number in range(19)]
-    assert find_kind("mail", "", [*addresses, "unknown"]) == ("email", True)
-    assert find_kind("mail", "", [*addresses[:4], "unknown"]) == ("", False)
-
-
-def test_the_fields_of_json_come_by_how_many_objects_have_them() -> None:
-    assert find_fields(['{"a": 1, "b": 2}', '{"b": 3}', "[1]", "{broken", "7"]) == ("b", "a")
+    assert find_kind("mail", "", addresses) == "email"
+    assert find_kind("mail", "", [*addresses, "unknown"]) == ""
 
 
 @given(st.text(max_size=300))

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import TypeVar
 
 import apsw
 
@@ -31,7 +29,7 @@ from mnemos.workspace.sandbox.card.table_description import (
     Value,
     write_number,
 )
-from mnemos.workspace.sandbox.lexer import fold
+from mnemos.workspace.sandbox.card.table_rows import pick_spread
 
 NAME = 64
 CELL = 60
@@ -39,7 +37,6 @@ COMMENT = 100
 # Characters of a text that are looked at for a secret.
 _JUDGED = 500
 
-_Row = TypeVar("_Row")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _KEYWORDS = frozenset(word.lower() for word in apsw.keywords)
 # The end of a Markdown block, or of the tag that a host wraps the card in.
@@ -99,13 +96,6 @@ def write_cell(value: Cell, most: int = CELL, column: str = "") -> str:
     return write_number(value)
 
 
-def pick_spread(rows: Sequence[_Row], most: int) -> list[_Row]:
-    """Return rows from all over, the first and the last among them."""
-    if len(rows) <= most:
-        return list(rows)
-    return [rows[place * (len(rows) - 1) // max(most - 1, 1)] for place in range(most)]
-
-
 def _defuse(match: re.Match[str]) -> str:
     found = match[0]
     return f"{found[0]}\\/" if found[-1] == "/" else "\\".join(found)
@@ -113,15 +103,11 @@ def _defuse(match: re.Match[str]) -> str:
 
 # --- one table ----------------------------------------------------------------------------------
 
-_MOST_LISTED = 6
 _MOST_CELLS = 30
 # Characters of several names or cells that are read one after the other.
 _JOINED = 1_000
 _TYPE = 30
 _VALUE = 30
-_FIELD = 24
-_UNIX = {"unix time": 1, "unix ms": 1_000}
-_LAST_SECOND = 253_402_300_800
 _MOST_SQL = 6_000
 _MOST_SQL_LINES = 300
 _SQL_LINE = 200
@@ -136,7 +122,7 @@ class Detail:
     has_contents: bool = True
     """Kinds, ranges, values and comments."""
     has_rules: bool = True
-    """Defaults, keys, indexes, triggers."""
+    """Defaults and keys."""
     has_types: bool = True
     columns: int = 60
     is_long: bool = False
@@ -190,7 +176,7 @@ class _Block:
         else:
             yield f"{self._head()}{': ' * bool(columns)}{', '.join(columns)}"
         if detail.has_contents and self._structure.comment:
-            yield f"  about: {one_line(self._structure.comment, self._comment_length())}"
+            yield f"  about: {one_line(self._structure.comment, COMMENT * (4 if detail.is_long else 1))}"
         if detail.has_rules and (rules := list(self._rules())):
             yield f"  {'; '.join(rules)}"
         if detail.has_contents and self._contents.unread and self._contents.unread != self._structure.unread:
@@ -224,12 +210,7 @@ class _Block:
             said += self._rules_of(column)
         if detail.has_contents:
             said += self._render_summary(column, seen)
-            if comment := self._structure.comments.get(fold(column.name)):
-                said.append(f"({one_line(comment, self._comment_length())})")
         return " ".join(said)
-
-    def _comment_length(self) -> int:
-        return 4 * COMMENT if self._detail.is_long else COMMENT
 
     def _type(self, column: Column, seen: ColumnSummary) -> Iterator[str]:
         if column.type:
@@ -255,13 +236,13 @@ class _Block:
     def _render_summary(self, column: Column, seen: ColumnSummary) -> Iterator[str]:
         if seen.storage == "mixed":
             yield f"{self._sampled}mixed"
-        if seen.kind and (seen.is_mostly or seen.kind != column.type.lower()):
-            fields = ",".join(one_line(name, _FIELD) for name in seen.fields)
-            yield f"{'mostly ' * seen.is_mostly}{seen.kind}" + (f"{{{fields}}}" if fields else "")
+        if seen.kind and seen.kind != column.type.lower():
+            yield seen.kind
         if seen.values:
             yield self._sampled + "|".join(write_cell(value, _VALUE, column.name) for value in seen.values)
         if seen.range is not None:
-            yield self._sampled + _render_range(*seen.range, seen.kind)
+            low, high = map(_end, seen.range)
+            yield self._sampled + (low if low == high else f"{low}..{high}")
 
     def _rules(self) -> Iterator[str]:
         """Yield the rules about several columns, or about the table."""
@@ -269,20 +250,9 @@ class _Block:
         for reference in structure.references:
             if len(reference.columns) > 1:
                 yield f"FK ({_names(reference.columns)}) -> {_target(reference)}"
-        for index in structure.indexes:
-            if index.origin == "u" and len(index.columns) > 1:
-                yield f"unique({_names(index.columns)})"
-        made = [index for index in structure.indexes if index.origin == "c"]
-        most = len(made) if self._detail.is_long else _MOST_LISTED
-        for index in made[:most]:
-            what = "unique index" if index.is_unique else "index"
-            yield f"{what} {write_name(index.name)}({_names(index.columns)}){' partial' * index.is_partial}"
-        if more := len(made[most:]) + structure.more_indexes:
-            yield f"and {more} more index{'es' * (more != 1)}"
-        for trigger in structure.triggers[
-            : len(structure.triggers) if self._detail.is_long else _MOST_LISTED
-        ]:
-            yield f"trigger {write_name(trigger.name)} {trigger.event}".rstrip()
+        for columns in structure.unique:
+            if len(columns) > 1:
+                yield f"unique({_names(columns)})"
 
     def _samples(self) -> Iterator[str]:
         contents = self._contents
@@ -345,22 +315,7 @@ def _names(columns: Sequence[str]) -> str:
     return shown if len(columns) <= _MOST_CELLS else f"{shown}, …"
 
 
-def _render_range(lowest: Value, highest: Value, kind: str) -> str:
-    if kind in _UNIX:
-        low, high = _moment(lowest, kind), _moment(highest, kind)
-        # Of more than a day, the hours say little.
-        return f"{low}..{high}" if low[:10] == high[:10] else f"{low[:10]}..{high[:10]}"
-    low, high = _end(lowest), _end(highest)
-    return low if low == high else f"{low}..{high}"
-
-
 def _end(value: Value) -> str:
     if isinstance(value, str):
         return one_line(value, _VALUE)
     return "NULL" if value is None else write_number(value)
-
-
-def _moment(value: Value, kind: str) -> str:
-    if isinstance(value, int | float) and 0 <= value < _UNIX[kind] * _LAST_SECOND:
-        return datetime.fromtimestamp(value / _UNIX[kind], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return _end(value)

@@ -12,14 +12,6 @@ from typing import Any
 import apsw
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.sandbox.card.bounds import (
-    CARD,
-    LOOK_EVERY,
-    ONE_TABLE,
-    Bounds,
-    Pace,
-    Weights,
-)
 from mnemos.workspace.sandbox.card.card_text import (
     EMPTY,
     LEVELS,
@@ -38,12 +30,8 @@ from mnemos.workspace.sandbox.card.table_description import (
     TableSort,
     to_data,
 )
-from mnemos.workspace.sandbox.card.table_rows import NO_TIME, Reader
-from mnemos.workspace.sandbox.card.table_structure import (
-    Listing,
-    list_tables,
-    read_structure,
-)
+from mnemos.workspace.sandbox.card.table_rows import CARD, ONE_TABLE, Bounds, Pace, TableReader
+from mnemos.workspace.sandbox.card.tables import Listing, ViewCosts, list_tables, read_structure
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.lexer import fold
@@ -53,6 +41,9 @@ MOST_BYTES = 30_000
 _KEPT_CARDS = 16
 _NAMED = 20
 _NAME = 64
+# Instructions between two looks at the clock: a single one may handle megabytes.
+_LOOK_EVERY = 100
+_NO_TIME = "no time left"
 
 
 def build(
@@ -101,7 +92,7 @@ def build(
 def _reading(database: Database, pace: Pace) -> Iterator[apsw.Connection]:
     """Read at one moment, under the guard: nothing can be changed."""
     with database.agents(read_only=True) as connection:
-        connection.set_progress_handler(pace, LOOK_EVERY, id=pace)
+        connection.set_progress_handler(pace, _LOOK_EVERY, id=pace)
         with database.own():
             connection.execute("BEGIN")
         try:
@@ -112,9 +103,6 @@ def _reading(database: Database, pace: Pace) -> Iterator[apsw.Connection]:
                 connection.execute("ROLLBACK")
 
 
-_Kept = dict[tuple[str, Bounds], TableDescription]
-
-
 class _Describing:
     """Describes tables one by one; a problem with one does not hide the others."""
 
@@ -123,14 +111,12 @@ class _Describing:
         connection: apsw.Connection,
         there: Listing,
         pace: Pace,
-        kept: _Kept,
+        kept: dict[tuple[str, Bounds], TableDescription],
     ) -> None:
         self._connection = connection
-        self._listing = there
         self._pace = pace
         self._kept = kept
-        self._weights = Weights(there.tables)
-        self._reader = Reader(connection, self._weights, pace)
+        self._costs = ViewCosts(there.tables)
 
     def describe(self, one: TableEntry) -> TableDescription:
         key = (one.name, self._pace.bounds)
@@ -142,10 +128,15 @@ class _Describing:
         return self._kept[key]
 
     def _read(self, one: TableEntry) -> TableDescription:
-        made = Structure()
+        made, contents = Structure(), Contents()
         try:
-            made = read_structure(self._connection, one, self._listing, self._weights, self._pace)
-            contents = self._reader.read(one, made)
+            with self._pace.table():
+                made = read_structure(self._connection, one, self._costs)
+                if self._pace.is_over:
+                    contents = Contents(unread=_NO_TIME, is_hurried=True)
+                elif one.sort is TableSort.TABLE:
+                    # What is in a view or a virtual table, code of the agent's computes.
+                    contents = TableReader(self._connection, one, made, self._pace).read()
         except apsw.InterruptError:
             if self._pace.call_is_over:
                 raise
@@ -156,7 +147,7 @@ class _Describing:
             # Only a file that another program wrote has such names.
             contents = Contents(unread="a name in it is not text")
         if not made.columns and not made.unread:
-            made = replace(made, unread=contents.unread or NO_TIME)
+            made = replace(made, unread=contents.unread or _NO_TIME)
         return TableDescription(one, made, contents)
 
 

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mnemos.workspace.sandbox.lexer import fold
-
 Value = None | int | float | str
 
 
@@ -56,22 +54,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    name: str
-    columns: tuple[str, ...]
-    """``(expression)`` for what is not a column."""
-    is_unique: bool
-    is_partial: bool
-    origin: str
-    """``c`` made by CREATE INDEX, ``u`` by UNIQUE, ``pk`` by PRIMARY KEY."""
-
-    @property
-    def is_rule(self) -> bool:
-        """True if no two rows may have the same values."""
-        return self.is_unique and not self.is_partial
-
-
-@dataclass(frozen=True, slots=True)
 class Reference:
     """A foreign key."""
 
@@ -79,35 +61,21 @@ class Reference:
     table: str
     to: tuple[str, ...]
     """Empty when the primary key is meant."""
-    on_delete: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    name: str
-    event: str
-    """``after insert``; empty when it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     columns: tuple[Column, ...] = ()
-    indexes: tuple[Index, ...] = ()
-    more_indexes: int = 0
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Columns of which no two rows have the same values, other than the primary key."""
     references: tuple[Reference, ...] = ()
-    triggers: tuple[Trigger, ...] = ()
     comment: str = ""
-    comments: dict[str, str] = field(default_factory=dict)
-    """By column."""
     unread: str = ""
     """The reason why the columns are not known."""
 
     def is_unique(self, column: Column) -> bool:
         """True if a column alone tells rows apart, other than as the primary key."""
-        return any(
-            index.is_rule and index.origin != "pk" and index.columns == (column.name,)
-            for index in self.indexes
-        )
+        return (column.name,) in self.unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +93,6 @@ class ColumnSummary:
     storage: str = ""
     """``integer``, ``real``, ``text``, ``blob``; ``mixed``; empty when there was nothing but NULL."""
     kind: str = ""
-    is_mostly: bool = False
-    """Some values are of another kind."""
-    fields: tuple[str, ...] = ()
-    """Of JSON objects."""
     range: tuple[Value, Value] | None = None
     """The smallest and the largest value."""
     values: tuple[Value, ...] = ()
@@ -178,17 +142,8 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
         "not_read": structure.unread or contents.unread,
         "module": entry.module,
         "rows_at_least": count.least if count and not count.is_exact else None,
-        "indexes": [
-            {
-                "name": index.name,
-                "columns": index.columns,
-                "unique": index.is_unique,
-                "partial": index.is_partial,
-            }
-            for index in structure.indexes
-        ],
+        "unique": structure.unique,
         "foreign_keys": [asdict(reference) for reference in structure.references],
-        "triggers": [asdict(trigger) for trigger in structure.triggers],
     }
     columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
     data: dict[str, Any] = _shorten(
@@ -225,11 +180,8 @@ def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
     known: dict[str, Any] = {
         "generated": column.generated,
         "references": asdict(reference) if reference else None,
-        "comment": structure.comments.get(fold(column.name), ""),
         "stored": summary.storage,
         "kind": summary.kind,
-        "mostly": summary.is_mostly,
-        "fields": summary.fields,
         "range": [to_json_value(end) for end in summary.range or ()],
         "values": [to_json_value(value) for value in summary.values],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
@@ -20,10 +19,6 @@ from mnemos.workspace.sandbox.card.table_description import (
 
 LONGEST = 1_000
 """Characters of a value that are looked at; a longer one is cut there."""
-
-# Fewer values, and one stray among them says that they are not of the kind.
-_ENOUGH_FOR_MOSTLY = 10
-_MOSTLY = 0.9
 _LOOKED_AT = 100
 
 _EMAIL = re.compile(r"[\w.+'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
@@ -33,48 +28,26 @@ _MOMENT = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[T ](?:[01][0-9]|2[0-4]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
     r"(?:\s?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?"
 )
-_HOUR = re.compile(r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?")
-# 31/12/2026, 12/31/26, 31.12.2026: which part is the day is not guessed.
-_LOCAL_DAY = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})")
-_NUMBER = re.compile(
-    r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][+-]?[0-9]{1,3})?"
-)
 _GROUPED = r"[+-]?[0-9]{1,3}(?:[.,' \u00a0\u202f]?[0-9]{3}){0,6}(?:[.,][0-9]{1,4})?"
 _CURRENCY = r"(?:[$€£¥₹₽₩₺₫₴₦₪฿]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|zł|kr)"
 _MONEY = re.compile(rf"-?\(?{_CURRENCY}\s?{_GROUPED}\)?|-?\(?{_GROUPED}\s?{_CURRENCY}\)?")
-_BOOLEAN = frozenset("true false yes no".split())
-
 _OF_MONEY = re.compile(
     r"(?:^|_)(?:price|cost|amount|fee|salary|revenue|balance|paid|budget|discount|tax|vat|net|gross|total|subtotal"
     r"|eur|usd|gbp|chf|dollars|euros|money|payment|income|expense|spend|wage)s?(?:_|$)"
 )
-_OF_TIME = re.compile(
-    r"(?:^|_)(?:at|on|ts|time|timestamp|date|datetime|epoch|created|updated|modified|deleted|seen|expires|expiry|due"
-    r"|start|started|end|ended|when|since|until|mtime|ctime|atime)(?:_|$)"
-)
-_IS_FLAG = re.compile(r"^(?:is|has|can|was|should|did|does)_|(?:^|_)(?:active|enabled|deleted|done|flag)$")
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-# 2000 to 2100.
-_SECONDS = (946_684_800, 4_102_444_800)
 
 
-def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> tuple[str, bool]:
-    """Return the kind of at least nine in ten values, and True if some are of another."""
-    values = _spread(values)
-    if not values:
-        return "", False
-    said, declared = _WORD_BEGINS.sub("_", name[:200]).lower(), declared.upper()
-    found = Counter(
-        find_kind_of_text(value) if isinstance(value, str) else _kind_of_number(value, said, declared)
-        for value in values
-    )
-    if set(found) == {"date", "datetime"}:
-        return "datetime", False
-    kind, times = found.most_common(1)[0]
-    if not kind or times == len(values):
-        return kind, False
-    is_mostly = len(values) >= _ENOUGH_FOR_MOSTLY and times >= _MOSTLY * len(values)
-    return (kind, True) if is_mostly else ("", False)
+def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> str:
+    """Return the kind that all values are of, as far as they are looked at; empty if there is none."""
+    looked_at = values[:: -(-len(values) // _LOOKED_AT)] if len(values) > _LOOKED_AT else values
+    found = {
+        find_kind_of_text(value) if isinstance(value, str) else _kind_of_number(name, declared)
+        for value in looked_at
+    }
+    if found == {"date", "datetime"}:
+        return "datetime"
+    return found.pop() if len(found) == 1 else ""
 
 
 def find_kind_of_text(text: str) -> str:
@@ -99,26 +72,11 @@ def is_day(text: str) -> bool:
     return match is not None and _exists(match)
 
 
-def find_fields(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the field names of the JSON objects among some texts, the commonest first."""
-    found: Counter[str] = Counter()
-    for text in texts[:_LOOKED_AT]:
-        if text.lstrip()[:1] == "{" and len(text) <= LONGEST:
-            try:
-                decoded = msgspec.json.decode(text)
-            except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-                continue
-            found.update(decoded.keys())
-    return tuple(name for name, _ in found.most_common())
-
-
 def _kind_of_short(text: str) -> str:
     if "@" in text and _EMAIL.fullmatch(text):
         return "email"
     if ("://" in text[:20] or text[:4].lower() == "www.") and _URL.fullmatch(text):
         return "url"
-    if text.lower() in _BOOLEAN:
-        return "boolean"
     if not any(sign.isdigit() for sign in text[:12]):
         return ""
     for kind, matches in _BY_DIGITS:
@@ -132,11 +90,8 @@ def _kind_of_short(text: str) -> str:
 
 
 _BY_DIGITS = (
-    ("number", _NUMBER),
     ("date", _DAY),
     ("datetime", _MOMENT),
-    ("time", _HOUR),
-    ("local date", _LOCAL_DAY),
     ("money", _MONEY),
 )
 
@@ -149,17 +104,11 @@ def _exists(day: re.Match[str]) -> bool:
     return True
 
 
-def _kind_of_number(value: int | float, said: str, declared: str) -> str:
-    if isinstance(value, int) and value in (0, 1) and ("BOOL" in declared or _IS_FLAG.search(said)):
-        return "boolean"
-    if _OF_TIME.search(said) or "DATE" in declared or "TIME" in declared:
-        if _SECONDS[0] <= value < _SECONDS[1]:
-            return "unix time"
-        if _SECONDS[0] <= value / 1000 < _SECONDS[1]:
-            return "unix ms"
-    if _OF_MONEY.search(said) or "MONEY" in declared or "CURRENCY" in declared:
-        return "money"
-    return ""
+def _kind_of_number(name: str, declared: str) -> str:
+    """Say by its name whether a number is an amount of money."""
+    said = _WORD_BEGINS.sub("_", name[:200]).lower()
+    is_money = _OF_MONEY.search(said) or "MONEY" in declared.upper() or "CURRENCY" in declared.upper()
+    return "money" if is_money else ""
 
 
 def _is_json(text: str) -> bool:
@@ -188,10 +137,6 @@ def _is_csv(text: str) -> bool:
     return False
 
 
-def _spread(values: Sequence[int | float | str]) -> Sequence[int | float | str]:
-    return values[:: -(-len(values) // _LOOKED_AT)] if len(values) > _LOOKED_AT else values
-
-
 # --- one column ---------------------------------------------------------------------------------
 
 _MOST_VALUES = 8
@@ -199,10 +144,9 @@ _MOST_NUMBERS = 5
 _LONGEST_VALUE = 30
 # Each value comes up so often, on average, before they are taken for all there are.
 _REPEATED = 3
-_MOST_FIELDS = 8
 _LONGEST_RANGE = 40
 _WITH_RANGE = frozenset({"date", "datetime"})
-_WITHOUT_CHOICES = frozenset({"json", "csv", "boolean", "date", "datetime", "unix time", "unix ms"})
+_WITHOUT_CHOICES = frozenset({"json", "csv", "date", "datetime"})
 
 
 def summarize_column(column: Column, cells: Sequence[Cell]) -> ColumnSummary:
@@ -211,14 +155,11 @@ def summarize_column(column: Column, cells: Sequence[Cell]) -> ColumnSummary:
     if storage not in ("integer", "real", "text"):
         return ColumnSummary(storage=storage)
     plain: list[int | float | str] = [value for value in values if isinstance(value, int | float | str)]
-    kind, is_mostly = find_kind(column.name, column.type, plain)
-    texts = [value for value in plain if isinstance(value, str)]
+    kind = find_kind(column.name, column.type, plain)
     choices = () if kind in _WITHOUT_CHOICES or column.key else _choices(plain)
     return ColumnSummary(
         storage=storage,
         kind=kind,
-        is_mostly=is_mostly,
-        fields=find_fields(texts)[:_MOST_FIELDS] if kind == "json" else (),
         range=None if choices else _range(plain, kind),
         values=choices,
     )
@@ -251,7 +192,7 @@ def _choices(values: Sequence[int | float | str]) -> tuple[Value, ...]:
 
 def _range(values: Sequence[int | float | str], kind: str) -> tuple[Value, Value] | None:
     """Return the range of numbers, or of days that sort as they are written."""
-    if kind == "boolean" or not values:
+    if not values:
         return None
     if isinstance(values[0], str) and kind not in _WITH_RANGE:
         return None
