@@ -1,4 +1,4 @@
-"""The table of what other databases write and what SQLite has instead.
+"""The tables of what other databases write, and of what SQLite accepts and understands differently.
 
 ``equivalents.txt`` has one entry per sentence: the sentence, then indented lines. A form is ``PATTERN`` or
 ``PATTERN -> REPLACEMENT``: the sentence is said of a statement in which it occurs. ``when REGEX`` has the
@@ -32,7 +32,8 @@ from mnemos.workspace.sandbox.hints.nearest import Schema, enumerate_names
 from mnemos.workspace.sandbox.hints.sql_text import Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, statements
 
-_TABLE = Path(__file__).with_name("equivalents.txt")
+FAILED = "equivalents.txt"
+ACCEPTED = "caveats.txt"
 _MOST_STEPS = 20_000
 # Before the name of a table or the like, which is never taken for a function.
 _NAMING = frozenset({"TABLE", "INTO", "VIEW", "EXISTS", "INDEX", "UPDATE", "REFERENCES", "ON", "."})
@@ -43,6 +44,12 @@ _KINDS = {
     name: re.compile(pattern, re.DOTALL)
     for name, pattern in {
         "string": r"'.*",
+        "words": r"'(?!\s*[+-]?[\d.]+\s*'\Z).*",
+        "compares": r"=|==|<>|!=",
+        "digits": r"\d+",
+        "year": r"\d{4}",
+        "month": r"0?[1-9]|1[0-2]",
+        "day": r"0?[1-9]|[12]\d|3[01]",
         "number": r"\d.*|[?:$@].*",
         "word": r"\w+|'.*",
         "brackets": r"\[.*",
@@ -103,9 +110,9 @@ class Rewritten:
 
 
 @cache
-def _load() -> tuple[_Entry, ...]:
+def _load(table: str) -> tuple[_Entry, ...]:
     entries: list[tuple[str, list[str]]] = []
-    for line in _TABLE.read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(table).read_text(encoding="utf-8").splitlines():
         if line[:1].isspace():
             entries[-1][1].append(line.strip())
         elif line and not line.startswith("#"):
@@ -258,7 +265,7 @@ def rewrite(sql: str, message: str) -> Rewritten:
 def _rewrite_one(sql: str, message: str) -> Rewritten:
     forms = [
         (entry, form)
-        for entry in _load()
+        for entry in _load(FAILED)
         for form in entry.forms
         if not form.needs_message or (entry.message and entry.message.fullmatch(message))
     ]
@@ -283,19 +290,19 @@ def _rewrite_one(sql: str, message: str) -> Rewritten:
     return Rewritten(sql, tuple(reasons), is_stuck)
 
 
-def recognise(sql: str) -> tuple[str, ...]:
+def recognise(sql: str, table: str = FAILED) -> tuple[str, ...]:
     """Return the sentences for what occurs in a piece of a statement."""
     search = _Search(Text(sql))
     return tuple(
         entry.sentence
-        for entry in _load()
+        for entry in _load(table)
         if any(search.find(form) for form in entry.forms if not form.needs_message)
     )
 
 
 def explain(message: str, schema: Schema) -> str | None:
     """Return what to do about a message of SQLite's, whatever the statement; None for an unknown one."""
-    for entry in _load():
+    for entry in _load(FAILED):
         if entry.message and (match := entry.message.fullmatch(message)):
             fill = partial(
                 _fill_field, groups=[one for one in match.groups() if one is not None], schema=schema

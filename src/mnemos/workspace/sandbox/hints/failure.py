@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from mnemos.workspace.sandbox.hints import nearest
 from mnemos.workspace.sandbox.hints.equivalents import Rewritten, explain, recognise, rewrite
 from mnemos.workspace.sandbox.hints.nearest import Advice, Known, Schema
-from mnemos.workspace.sandbox.hints.repairs import repair, requote_strings
+from mnemos.workspace.sandbox.hints.repairs import Complaint, Trial, repair, requote_strings
 from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
-from mnemos.workspace.sandbox.hints.trial import Complaint, Trial
 from mnemos.workspace.sandbox.lexer import Kind, unquote
 
 MOST = 2_000

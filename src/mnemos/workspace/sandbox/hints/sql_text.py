@@ -56,9 +56,6 @@ class Text:
     def kind(self, index: int) -> Kind | None:
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
-    def has(self, index: int, *words: str) -> bool:
-        return index >= 0 and self.words[index : index + len(words)] == list(words)
-
     def touches(self, index: int) -> bool:
         """True if nothing is written between a token and the one before it."""
         return 0 < index < len(self) and self.tokens[index - 1].end == self.tokens[index].start
@@ -76,32 +73,6 @@ class Text:
         end = self.tokens[min(last, len(self)) - 1].end if last > first else start
         head = self.sql[:start] if new else self.sql[:start].rstrip()
         return head + new + self.sql[end:]
-
-    def places(self, *words: str) -> Iterator[int]:
-        return (
-            index for index, word in enumerate(self.words) if word == words[0] and self.has(index, *words)
-        )
-
-    def find(self, first: int, last: int, *words: str) -> int | None:
-        """Return the first of these words between two tokens, skipping what is in parentheses."""
-        index = first
-        while index < min(last, len(self)):
-            if self.words[index] in words:
-                return index
-            index = self.closes.get(index, index) + 1
-        return None
-
-    def parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the stretches between commas, skipping what is in parentheses; none for nothing."""
-        found = []
-        while first < last:
-            comma = self.find(first, last, ",")
-            found.append((first, last if comma is None else comma))
-            first = last if comma is None else comma + 1
-        return found
-
-    def arguments(self, opened: int) -> list[tuple[int, int]]:
-        return self.parts(opened + 1, self.closes.get(opened, opened))
 
     def operand_before(self, index: int) -> int | None:
         """Return where the operand begins that ends before a token: ``a.b``, ``f(x)``, ``(x)``, a literal."""
