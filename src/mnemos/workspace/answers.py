@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -132,39 +132,10 @@ class FailureReply(msgspec.Struct, frozen=True):
     offset: int | None = None
 
 
-class HintReply(msgspec.Struct, frozen=True):
-    hint: str | None
+class TableNames(TypedDict):
+    """A table or view with its columns and comments."""
 
-
-class TableReply(msgspec.Struct, frozen=True):
     kind: str
     name: str
     columns: list[str]
     comments: list[str]
-
-
-class TablesReply(msgspec.Struct, frozen=True):
-    tables: list[TableReply]
-
-
-class ExportReply(msgspec.Struct, frozen=True):
-    rows: int
-    bytes: int
-
-
-class SizesReply(msgspec.Struct, frozen=True):
-    before: int
-    after: int
-
-
-class CopyReply(msgspec.Struct, frozen=True):
-    size_bytes: int
-
-
-class RestoreReply(msgspec.Struct, frozen=True):
-    restored: str
-    former: str | None
-
-
-class CheckReply(msgspec.Struct, frozen=True):
-    problems: list[str]

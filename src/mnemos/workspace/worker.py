@@ -223,7 +223,7 @@ class Worker:
         try:
             if "error" in answer:
                 raise SandboxFailure(msgspec.convert(answer["error"], FailureReply))
-            return msgspec.convert(answer, shape)
+            return msgspec.convert(answer.get("value"), shape)
         except msgspec.ValidationError as exc:
             self._drop(kill=True)
             raise Unavailable(

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from mnemos import inputs
 from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused, TooLarge
 from mnemos.text.stored_text import reveal
@@ -18,18 +16,12 @@ from mnemos.workspace import arguments, exchange, limits
 from mnemos.workspace.answers import (
     Answer,
     Card,
-    CheckReply,
-    CopyReply,
     DatabaseInfo,
     Exported,
-    ExportReply,
     FailureReply,
-    HintReply,
     Imported,
-    RestoreReply,
-    SizesReply,
     Snapshot,
-    TablesReply,
+    TableNames,
 )
 from mnemos.workspace.exchange import Files
 from mnemos.workspace.folder import Folder
@@ -179,9 +171,9 @@ class Workspace:
         seconds = arguments.check_timeout(timeout, limits.FILE_SECONDS)
         self.files.prepare(target)
         with exchange.replace_file(target, overwrite=overwrite) as file:
-            answer = self._ask(
+            rows, size = self._ask(
                 "export",
-                ExportReply,
+                tuple[int, int],
                 seconds,
                 database=self._prepare(database),
                 sql=arguments.check_text("query", query),
@@ -193,7 +185,7 @@ class Workspace:
             )
         if room is not None:
             note_export(self._folder.path, target)
-        return Exported(target, answer.rows, answer.bytes)
+        return Exported(target, rows, size)
 
     def import_file(
         self,
@@ -274,7 +266,7 @@ class Workspace:
         """Copy a database as it is now, while it may be in use."""
         self._check_writable()
         self._folder.check_new(to, self._folder.find(database).stat().st_size)
-        self._ask("copy", CopyReply, None, database=database, to=to)
+        self._ask("copy", int, None, database=database, to=to)
         self._tables_changed(to)
 
     def delete(self, database: str, *, confirm: str) -> None:
@@ -291,8 +283,7 @@ class Workspace:
         """Give unused space back and return the bytes before and after."""
         self._check_writable()
         self._folder.find(database)
-        answer = self._ask("compact", SizesReply, timeout, database=database)
-        return answer.before, answer.after
+        return self._ask("compact", tuple[int, int], timeout, database=database)
 
     def snapshots(self, database: str = DEFAULT) -> list[Snapshot]:
         """Return the snapshots, newest first. One is kept before a table is dropped, altered or emptied.
@@ -308,16 +299,14 @@ class Workspace:
         self._check_writable()
         if snapshot is not None and not isinstance(snapshot, str):
             raise InvalidInput(f"snapshot must be a string, not {snapshot!r:.100}")
-        answer = self._ask(
-            "restore", RestoreReply, timeout, database=self._prepare(database), snapshot=snapshot
-        )
+        restored = self._ask("restore", str, timeout, database=self._prepare(database), snapshot=snapshot)
         self._tables_changed(database)
-        return answer.restored
+        return restored
 
     def check(self, database: str) -> list[str]:
         """Return the problems SQLite finds in a database; empty if it is sound."""
         self._folder.find(database)
-        return self._ask("check", CheckReply, None, database=database).problems
+        return self._ask("check", list[str], None, database=database)
 
     def save(self, database: str, path: Path, *, snapshot: str | None = None) -> None:
         """Copy a database or one of its snapshots to a new file, while it may be in use."""
@@ -325,7 +314,7 @@ class Workspace:
         self._folder.find(database)
         self._ask(
             "save",
-            CopyReply,
+            int,
             limits.FILE_SECONDS,
             database=database,
             to=str(path.resolve()),
@@ -338,10 +327,9 @@ class Workspace:
         if size > self._quota.database_bytes:
             return [f"it has {size:,} bytes; a database may have {self._quota.database_bytes:,}"]
         self._folder.make()
-        reply = self._ask(
-            "examine", CheckReply, limits.FILE_SECONDS, database=DEFAULT, path=str(path.resolve())
+        return self._ask(
+            "examine", list[str], limits.FILE_SECONDS, database=DEFAULT, path=str(path.resolve())
         )
-        return reply.problems
 
     def adopt(self, path: Path, database: str, snapshots: Mapping[str, Path]) -> None:
         """Copy a file that ``examine`` found sound into the workspace, under a free name.
@@ -352,12 +340,11 @@ class Workspace:
         self._folder.adopt(path, database, snapshots)
         self._tables_changed(database)
 
-    def tables(self, database: str = DEFAULT) -> list[dict[str, Any]]:
+    def tables(self, database: str = DEFAULT) -> list[TableNames]:
         """Return tables and views with their columns and comments, newest first."""
         if not self._folder.has(database):
             return []
-        reply = self._ask("describe", TablesReply, None, database=database)
-        return [msgspec.structs.asdict(table) for table in reply.tables]
+        return self._ask("describe", list[TableNames], None, database=database)
 
     def close(self) -> None:
         """End the worker. A later call starts another."""
@@ -394,9 +381,9 @@ class Workspace:
         if not failure.said:
             return where
         try:
-            answer = self._worker.ask(
+            said = self._worker.ask(
                 "hint",
-                HintReply,
+                str,
                 seconds=_HINT_SECONDS,
                 database=database,
                 sql=failure.sql,
@@ -406,7 +393,7 @@ class Workspace:
         except (SandboxFailure, MnemosError):
             # A hint that is late or fails must not hide the error.
             return where
-        hint = "\n".join(map(reveal, (answer.hint or "").split("\n")))
+        hint = "\n".join(map(reveal, said.split("\n")))
         return f"{where}\nHint: {hint}" if hint else where
 
     def _find_export_room(self, target: Path) -> int | None:

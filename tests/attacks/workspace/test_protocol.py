@@ -28,8 +28,9 @@ hear()
 _READY = """
 say({"ready": True})
 asked = hear()
-answer = {"id": asked["id"], "results": [], "warnings": [], "changes": 0, "wrote": False,
-          "schema_changed": False, "size_bytes": 0, "elapsed_ms": 0.0}
+value = {"results": [], "warnings": [], "changes": 0, "wrote": False,
+         "schema_changed": False, "size_bytes": 0, "elapsed_ms": 0.0}
+answer = {"id": asked["id"], "value": value}
 """
 LIES = {
     "ends at once": "",
@@ -49,8 +50,9 @@ LIES = {
     "another id": _READY + "say(answer | {'id': 999}); line.recv(1)",
     "no id": _READY + "answer.pop('id'); say(answer); line.recv(1)",
     "nothing but the id": _READY + "say({'id': asked['id']}); line.recv(1)",
-    "results that are none": _READY + "say(answer | {'results': 5}); line.recv(1)",
-    "results without columns": _READY + "say(answer | {'results': [{'rows': []}]}); line.recv(1)",
+    "results that are none": _READY + "say(answer | {'value': value | {'results': 5}}); line.recv(1)",
+    "results without columns": _READY
+    + "say(answer | {'value': value | {'results': [{'rows': []}]}}); line.recv(1)",
     "an error that is none": _READY + "say({'id': asked['id'], 'error': 'x'}); line.recv(1)",
     "an error without a message": _READY + "say({'id': asked['id'], 'error': {}}); line.recv(1)",
     "an unknown code": _READY

@@ -27,7 +27,6 @@ from mnemos.errors import (
     TooLarge,
 )
 from mnemos.workspace import worker
-from mnemos.workspace.answers import ExportReply
 from mnemos.workspace.frames import Gone, Line
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox import request_server
@@ -238,7 +237,7 @@ def test_an_export_to_a_full_disk_is_reported_and_ends_no_worker(prices):
     with Path("/dev/full").open("wb") as full, pytest.raises(SandboxFailure) as failed:
         prices._worker.ask(
             "export",
-            ExportReply,
+            tuple[int, int],
             seconds=5,
             database="default",
             sql="SELECT * FROM prices",

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -109,7 +108,7 @@ def copy_pages(source: apsw.Connection, target: apsw.Connection, wait: Callable[
 _CHECKED_ROWS = 5
 
 
-def compact(place: Place) -> dict[str, Any]:
+def compact(place: Place) -> tuple[int, int]:
     """Give unused space back; return the size before and after."""
     before = _size(place.path)
     # VACUUM needs room for a second copy: in a file beside, not in memory.
@@ -120,11 +119,11 @@ def compact(place: Place) -> dict[str, Any]:
         connection.execute("PRAGMA temp_store = FILE")
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return {"before": before, "after": _size(place.path)}
+    return before, _size(place.path)
 
 
-def restore(place: Place, wanted: str | None, clock: Clockwork) -> dict[str, Any]:
-    """Replace the contents by a snapshot; the contents become a snapshot themselves."""
+def restore(place: Place, wanted: str | None, clock: Clockwork) -> str:
+    """Replace the contents by a snapshot and return its name; the contents become a snapshot themselves."""
     snapshot = _find_snapshot(place.path, wanted)
     folder, size = place.path.parent, _size(snapshot)
     if size > _size(place.path) and size > find_room(folder, place.path.stem, place.quota):
@@ -132,53 +131,53 @@ def restore(place: Place, wanted: str | None, clock: Clockwork) -> dict[str, Any
     # Opened before the contents become a snapshot, for which the oldest has to go.
     with closing(open_reader(snapshot)) as source:
         source.execute("BEGIN; SELECT count(*) FROM sqlite_schema").get  # noqa: B018
-        former = _keep_contents(place, clock)
+        _keep_contents(place, clock)
         with closing(_open_unguarded(place.path)) as target:
             target.set_busy_timeout(max(int(clock.left() * 1000), 1))
             copy_pages(source, target, lambda _: _check_deadline(clock))
             target.execute("PRAGMA journal_mode = WAL")
-    return {"restored": snapshot.stem, "former": former.stem if former else None}
+    return snapshot.stem
 
 
-def _keep_contents(place: Place, clock: Clockwork) -> Path | None:
-    """Keep the contents as a snapshot, or as a damaged file beside; return which."""
+def _keep_contents(place: Place, clock: Clockwork) -> None:
+    """Keep the contents as a snapshot, or as a damaged file beside."""
     try:
         with closing(Database(place, clock)) as database:
-            return keep_snapshot(database, clock)
+            keep_snapshot(database, clock)
     except (apsw.NotADBError, apsw.CorruptError):
-        return _set_aside(place.path)
+        _set_aside(place.path)
 
 
-def copy_database(place: Place, target: Path) -> dict[str, Any]:
+def copy_database(place: Place, target: Path) -> int:
     if target.exists():
         raise Failure("already_exists", f"There is a database {target.stem!r} already. Choose another name.")
     copy_file(place.path, target)
-    return {"size_bytes": _size(target)}
+    return _size(target)
 
 
-def save(place: Place, target: Path, snapshot: str | None) -> dict[str, Any]:
+def save(place: Place, target: Path, snapshot: str | None) -> int:
     """Write a copy of a database, or of one of its snapshots, to a file outside of the folder."""
     source = place.path if snapshot is None else _find_snapshot(place.path, snapshot)
     copy_file(source, target)
-    return {"size_bytes": _size(target)}
+    return _size(target)
 
 
-def examine(path: Path, quota: Quota, clock: Clockwork) -> dict[str, Any]:
+def examine(path: Path, quota: Quota, clock: Clockwork) -> list[str]:
     """Return the problems of a file that somebody else made; it is only read."""
     try:
         with closing(Database(Place(path, quota, read_only=True, is_foreign=True), clock)) as database:
             return check(database)
     except (apsw.NotADBError, apsw.CorruptError) as exc:
-        return {"problems": [str(exc)]}
+        return [str(exc)]
 
 
-def check(database: Database) -> dict[str, Any]:
+def check(database: Database) -> list[str]:
     """Return the problems that SQLite finds in a database; none when it is sound."""
     with database.own() as connection:
         found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_CHECKED_ROWS})")]
     impostor = find_impostor(database)
     hides = [] if impostor is None else [f"{impostor} is named like a table of the history. Rename it there."]
-    return {"problems": ([] if found == ["ok"] else found) + hides}
+    return ([] if found == ["ok"] else found) + hides
 
 
 def _find_snapshot(path: Path, wanted: str | None) -> Path:
@@ -202,7 +201,7 @@ def _find_snapshot(path: Path, wanted: str | None) -> Path:
     raise Failure("not_found", f"{unknown}. There are {names}.")
 
 
-def _set_aside(path: Path) -> Path:
+def _set_aside(path: Path) -> None:
     """Move a file that is not a database out of the way; nothing is deleted."""
     damaged = path.with_name(f"{path.stem}.damaged")
     number = 1
@@ -212,7 +211,6 @@ def _set_aside(path: Path) -> Path:
     path.rename(damaged)
     for journal in ("-wal", "-shm"):
         path.with_name(f"{path.stem}{SUFFIX}{journal}").unlink(missing_ok=True)
-    return damaged
 
 
 def _open_unguarded(path: Path) -> apsw.Connection:

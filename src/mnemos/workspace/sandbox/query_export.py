@@ -29,7 +29,7 @@ def export(
     stream: BinaryIO,
     clock: Clockwork,
     most_bytes: int | None,
-) -> dict[str, Any]:
+) -> tuple[int, int]:
     """Write the rows of one SELECT, up to ``most_bytes``; return the number of rows and bytes."""
     todo = statements(sql)
     if len(todo) != 1:
@@ -55,7 +55,7 @@ def export(
         failure.statement, failure.sql = 1, todo[0].text
         raise failure from exc
     database.note_use()
-    return {"rows": rows, "bytes": stream.tell()}
+    return rows, stream.tell()
 
 
 def _write(

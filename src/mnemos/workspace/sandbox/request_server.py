@@ -18,6 +18,7 @@ import apsw
 import msgspec
 
 from mnemos.workspace import limits
+from mnemos.workspace.answers import TableNames
 from mnemos.workspace.frames import Line, TooLong
 from mnemos.workspace.identifiers import file_of
 from mnemos.workspace.limits import Quota
@@ -46,7 +47,7 @@ class Server:
         self._read_only = False
         self._history: History | None = None
         self._is_busy = False
-        self._does: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+        self._does: dict[str, Callable[[dict[str, Any]], Any]] = {
             "query": self._query,
             "hint": self._hint,
             "compact": self._compact,
@@ -105,7 +106,7 @@ class Server:
         if self._history is not None:
             self._history.user = request.get("user")
         try:
-            return reply | self._does[request["do"]](request)
+            return reply | {"value": self._does[request["do"]](request)}
         except Failure as exc:
             failure = exc
         except msgspec.ValidationError as exc:
@@ -132,39 +133,38 @@ class Server:
                 # Temporary objects belong to the call: other sessions use the same worker.
                 self._close(request["database"])
 
-    def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _hint(self, request: dict[str, Any]) -> str:
         from mnemos.workspace.sandbox.card.tables import know_names
         from mnemos.workspace.sandbox.hints.failure import hint
 
         database = self._database(request["database"])
-        said = hint(request["sql"], request["said"], request["offset"], know_names(database))
-        return {"hint": said}
+        return hint(request["sql"], request["said"], request["offset"], know_names(database)) or ""
 
-    def _compact(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _compact(self, request: dict[str, Any]) -> tuple[int, int]:
         return database_files.compact(self._release(request["database"]))
 
-    def _restore(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _restore(self, request: dict[str, Any]) -> str:
         return database_files.restore(self._release(request["database"]), request["snapshot"], self._clock)
 
-    def _copy(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _copy(self, request: dict[str, Any]) -> int:
         # Held open by us: with a reader alone, its journal would stay behind.
         database = self._database(request["database"])
         return database_files.copy_database(database.place, file_of(self._folder, request["to"]))
 
-    def _save(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _save(self, request: dict[str, Any]) -> int:
         database = self._database(request["database"])
         return database_files.save(database.place, Path(request["to"]), request["snapshot"])
 
-    def _examine(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _examine(self, request: dict[str, Any]) -> list[str]:
         return database_files.examine(Path(request["path"]), self._quota, self._clock)
 
-    def _check(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _check(self, request: dict[str, Any]) -> list[str]:
         return database_files.check(self._database(request["database"]))
 
-    def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, request: dict[str, Any]) -> list[TableNames]:
         from mnemos.workspace.sandbox.card.tables import describe_tables
 
-        return {"tables": describe_tables(self._database(request["database"]))}
+        return describe_tables(self._database(request["database"]))
 
     # Their imports happen on first use: a worker should start quickly.
 
@@ -184,7 +184,7 @@ class Server:
             wanted = msgspec.convert(request, Wanted)
             return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
 
-    def _export(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _export(self, request: dict[str, Any]) -> tuple[int, int]:
         from mnemos.workspace.sandbox.query_export import export
 
         stream = os.fdopen(self._line.take_file(), "wb")

@@ -14,6 +14,7 @@ from typing import Any
 
 import apsw
 
+from mnemos.workspace.answers import TableNames
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.table_description import (
@@ -268,16 +269,16 @@ _MOST_TABLES = 300
 _MOST_COLUMNS = 200
 
 
-def describe_tables(database: Database) -> list[dict[str, Any]]:
+def describe_tables(database: Database) -> list[TableNames]:
     """Describe tables and views, the last used first: columns and comments."""
     with database.own() as connection:
         return [
-            {
-                "kind": "view" if one.sort is TableSort.VIEW else "table",
-                "name": one.name,
-                "columns": columns[:_MOST_COLUMNS],
-                "comments": find_comments(one.sql),
-            }
+            TableNames(
+                kind="view" if one.sort is TableSort.VIEW else "table",
+                name=one.name,
+                columns=columns[:_MOST_COLUMNS],
+                comments=find_comments(one.sql),
+            )
             for one, columns in _list_with_columns(connection, database)
         ]
 
