@@ -10,7 +10,7 @@ from contract.storage import Opener, StorageContract
 from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import PART_CHARACTERS
-from postgres_server import HOW, IS_WANTED, drop_schema, new_schema, server_url, url_of
+from postgres_server import HOW, IS_WANTED, lend_schema, url_of
 
 if not IS_WANTED:
     pytest.skip(HOW, allow_module_level=True)
@@ -25,17 +25,15 @@ class TestPostgres(StorageContract):
 
     @pytest.fixture
     def open_storage(self) -> Iterator[Opener]:
-        server_url()
-        schema = new_schema()
         opened: list[PostgresStorage] = []
+        with lend_schema() as schema:
 
-        def open_it(space: str = "default", *, read_only: bool = False) -> Storage:
-            opened.append(
-                PostgresStorage(url_of(schema), space=space, documents=document_of, read_only=read_only)
-            )
-            return opened[-1]
+            def open_it(space: str = "default", *, read_only: bool = False) -> Storage:
+                opened.append(
+                    PostgresStorage(url_of(schema), space=space, documents=document_of, read_only=read_only)
+                )
+                return opened[-1]
 
-        yield open_it
-        for storage in opened:
-            storage.close()
-        drop_schema(schema)
+            yield open_it
+            for storage in opened:
+                storage.close()

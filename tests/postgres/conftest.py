@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemos.memory import Memory
-from postgres_server import IS_WANTED, Server, drop_schema, new_schema, url_of
+from postgres_server import IS_WANTED, Server, lend_schema, url_of
 
 if not IS_WANTED:
     collect_ignore_glob = ["test_*.py"]
@@ -18,10 +18,9 @@ Opens = Callable[..., Memory]
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """The URL of a schema of its own."""
-    schema = new_schema()
-    yield url_of(schema)
-    drop_schema(schema)
+    """The URL of a schema without rows."""
+    with lend_schema() as schema:
+        yield url_of(schema)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from mnemos.settings import Settings
 from mnemos.storage.postgres import schema
 from mnemos.storage.postgres.engine import PostgresStorage
 from postgres.conftest import Opens
-from postgres_server import server_url
+from postgres_server import new_schema, server_url, url_of
 
 
 def fill(memory: mnemos.Memory) -> None:
@@ -165,9 +165,9 @@ def test_a_reader_needs_no_right_to_write(open_memory: Opens) -> None:
         reader.sessions.append_message("s1", "user", "no")
 
 
-def test_a_reader_makes_no_tables(open_memory: Opens) -> None:
-    with pytest.raises(NotFound):
-        open_memory(read_only=True).storage  # noqa: B018
+def test_a_reader_makes_no_tables() -> None:
+    with pytest.raises(NotFound), mnemos.open(url_of(new_schema()), read_only=True) as memory:
+        memory.storage  # noqa: B018
 
 
 # --- URLs -----------------------------------------------------------------------------------
