@@ -470,7 +470,7 @@ class PostgresStorage:
 
     def _step(self) -> bool:
         """Do one bounded piece of background work; False when nothing is left."""
-        if self.write(self._delete_some) or self.write(self._renew_words):
+        if self.write(lambda tx: self._delete_some(tx) or self._renew_words(tx)):
             return True
         self._upkeep.waiting = 0
         self._empty_pending()

@@ -27,7 +27,6 @@ class Pool:
         self._idle: list[Connection] = []
         self._open = 0
         self._users = 0
-        self._pid = os.getpid()
 
     def take(self, seconds: float) -> Connection:
         """Return a connection that nobody uses, within this many seconds. Raises Busy, Unavailable."""
@@ -75,11 +74,13 @@ class Pool:
             connection.close()
 
     def enter(self) -> None:
-        self._users += 1
+        with self._free:
+            self._users += 1
 
     def leave(self) -> None:
         """Close the connections when the last storage has left."""
-        self._users -= 1
+        with self._free:
+            self._users -= 1
         if self._users <= 0:
             self.drop_idle()
 

@@ -34,14 +34,11 @@ class PostgresSearch(Search):
     """The searches of one transaction."""
 
     def __init__(self, tx: PostgresTransaction, space: Space, schema: str) -> None:
-        sql = load("search", schema)
-        sessions = load("sessions", schema)
-        total, has_doomed = 0, False
+        sql: Any = load("search", schema)
+        following, has_doomed = space.first, False
         if space is not NOWHERE:
-            following = tx.value(sessions.next_id, (space.id, space.first, space.last))
-            total = following - space.first
-            has_doomed = tx.value(sql.has_doomed)
-        super().__init__(tx, space, sql, total=total, has_doomed=has_doomed)
+            ((following, has_doomed),) = tx.rows(sql.extent)
+        super().__init__(tx, space, sql, total=following - space.first, has_doomed=has_doomed)
         self._renderer = Renderer(f"{space.id:x}:")
 
     def all_of(self, query: Query) -> Plan:

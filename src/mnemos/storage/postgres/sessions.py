@@ -49,11 +49,25 @@ class PostgresSessionWrites(StoredSessionWrites):
     ) -> None:
         super().__init__(tx, space, sql, index, eraser)
         self._words = index
+        self._target: tuple[str, str, str | None, str | None] = ("", "", None, None)
+
+    def _remember(self, session_id: str) -> int:
+        """Look up the session of an append with all that storing takes, in one round trip.
+
+        The key is not kept: within a transaction, a session may get another user or project.
+        """
+        found = self._rows(self._sql.append_to, (session_id,))
+        if not found:
+            # Raises NotFound.
+            return self._find(session_id)
+        ((key, source, user, project, self._next),) = found
+        self._target = session_id, source, user, project
+        return int(key)
 
     def _append(self, key: int, messages: Sequence[NewMessage], at: float) -> list[int]:
         if not messages:
             return []
-        ((session_id, source, user, project),) = self._rows(self._sql.append_to, (key,))
+        session_id, source, user, project = self._target
         following = self.next_id()
         ids: list[int] = []
         rendered = Rendered([], [])

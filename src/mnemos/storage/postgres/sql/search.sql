@@ -237,8 +237,19 @@ SELECT
     (SELECT w.at FROM mnemos.words AS w WHERE w.space = :space ORDER BY w.at LIMIT 1),
     (SELECT w.at FROM mnemos.words AS w WHERE w.space = :space ORDER BY w.at DESC LIMIT 1)
 
--- name: has_doomed
-SELECT EXISTS (SELECT 1 FROM mnemos.sessions WHERE space = :space AND doomed)
+-- The next message's id, and whether a deleted session still has rows.
+-- name: extent
+SELECT
+    greatest(
+        t.next_message,
+        coalesce(
+            (SELECT max(m.id) + 1 FROM mnemos.messages AS m WHERE m.space = :space AND m.id BETWEEN :first AND :last),
+            0
+        )
+    ),
+    EXISTS (SELECT 1 FROM mnemos.sessions AS s WHERE s.space = :space AND s.doomed)
+FROM mnemos.space_states AS t
+WHERE t.space = :space
 
 -- name: session_key
 SELECT key

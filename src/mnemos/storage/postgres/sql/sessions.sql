@@ -450,11 +450,22 @@ ORDER BY key
 LIMIT :limit
 
 -- Needed by an append: the user and the project that messages of a session are indexed under.
+-- All that storing messages of a session takes; the last column is the next message's id.
 -- name: append_to
-SELECT s.id, s.source, s.user_id, s.project
+SELECT
+    s.key, s.source, s.user_id, s.project,
+    greatest(
+        t.next_message,
+        coalesce(
+            (SELECT max(m.id) + 1 FROM mnemos.messages AS m WHERE m.space = :space AND m.id BETWEEN :first AND :last),
+            0
+        )
+    )
 FROM mnemos.sessions AS s
+JOIN mnemos.space_states AS t ON t.space = s.space
 WHERE s.space = :space
-    AND s.key = ?
+    AND s.id = ?
+    AND NOT s.doomed
 
 -- One round trip stores messages, counts them and indexes their words.
 -- name: append
