@@ -271,6 +271,63 @@ def test_the_lock_of_a_killed_process_is_free_at_once(
     assert contents(storage) == ["after"]
 
 
+def test_a_process_that_is_stopped_gives_its_space_back(
+    opens: Callable[..., PostgresStorage], schema: str
+) -> None:
+    storage = opens()
+    create(storage, "s")
+    code = f"import mnemos.storage.postgres.engine as engine; engine._IDLE_SECONDS = 1\n{HOLD}"
+    # Its own wait is over when it goes on, as after a minute.
+    code = code.replace("document_of)", "document_of, busy_seconds=0.5)")
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, url_of(schema)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    child.send_signal(signal.SIGSTOP)
+    storage.write(lambda tx: tx.sessions.append("s", [message("after")], NOW), within=20)
+    child.send_signal(signal.SIGCONT)
+    _, said = child.communicate()
+    assert b"Unavailable" in said
+    assert b"Nothing was stored" in said
+    assert contents(storage) == ["after"]
+
+
+def test_a_write_gives_its_space_back_after_a_minute(opens: Callable[..., PostgresStorage]) -> None:
+    storage = opens()
+
+    def ask(_: Writes) -> str:
+        return str(
+            storage.current_transaction()
+            .connection.execute("SHOW idle_in_transaction_session_timeout")
+            .fetchall()[0][0]
+        )
+
+    assert storage.write(ask) == "1min"
+
+
+def test_an_old_snapshot_does_not_slow_down_the_lock_of_a_space(
+    opens: Callable[..., PostgresStorage], schema: str
+) -> None:
+    """A row that each append rewrote would be read in all its versions, as long as somebody may see them."""
+    storage = opens()
+    create(storage, "s")
+
+    def look(connection: psycopg.Connection) -> object:
+        return connection.execute(f"SELECT ctid::text FROM {schema}.space_states").fetchall()
+
+    with psycopg.connect(server_url()) as other:
+        other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT set_config('mnemos.space', '0', true)")
+        before = look(other)
+        for number in range(20):
+            append(storage, "s", f"message {number}")
+        other.rollback()
+        other.execute("SELECT set_config('mnemos.space', '0', true)")
+        assert look(other) == before != []
+
+
 def test_a_forked_child_has_connections_of_its_own(opens: Callable[..., PostgresStorage]) -> None:
     storage = opens()
     create(storage, "s")

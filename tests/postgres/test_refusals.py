@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import socket
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from contract.storage.openers import NOW, append, create
+from contract.storage.openers import NOW, append, contents, create
 from mnemos.errors import (
     Busy,
     DiskFull,
@@ -193,6 +197,50 @@ def test_temporary_files_beyond_the_limit_are_disk_full(own_server: Server) -> N
 
     with pytest.raises(DiskFull):
         storage.write(work)
+    storage.close()
+
+
+@pytest.fixture
+def small_disk(own_server: Server) -> Iterator[Path]:
+    """The folder of the server's tables, on a disk of eight megabytes; its log has room elsewhere."""
+    folder = own_server.folder / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can only be mounted by root")
+    tables = folder / "tables"
+    tables.mkdir()
+    shutil.chown(tables, "nobody", "nogroup")
+    own_server.psql(f"CREATE TABLESPACE small LOCATION '{tables}'")
+    own_server.psql(
+        "GRANT CREATE ON TABLESPACE small TO tester; ALTER ROLE tester SET default_tablespace = small"
+    )
+    yield folder
+    own_server.stop()
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_of_the_server_keeps_what_was_stored_and_goes_on_when_there_is_room(
+    own_server: Server, small_disk: Path
+) -> None:
+    storage = open_storage(own_server.url)
+    create(storage, "s")
+    chance = random.Random(24)
+    stored = 0
+
+    def fill() -> None:
+        nonlocal stored
+        while True:
+            append(storage, "s", *(chance.randbytes(20_000).hex() for _ in range(3)))
+            stored += 3
+
+    with pytest.raises(DiskFull):
+        fill()
+    assert len(contents(storage)) == stored > 0
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    append(storage, "s", "room again")
+    assert contents(storage)[stored:] == ["room again"]
+    assert [check for check in storage.examine(repair=False) if not check.ok] == []
     storage.close()
 
 

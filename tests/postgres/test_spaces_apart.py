@@ -59,19 +59,25 @@ ODD = st.lists(
 ).map("".join)
 
 
-def test_no_text_of_a_query_reaches_the_words_of_a_neighbour(open_memory: Opens) -> None:
+def test_no_text_reaches_the_words_of_a_neighbour(open_memory: Opens) -> None:
+    """Neither the text of a query nor that of a message."""
     theirs, ours = open_memory("theirs"), open_memory("ours")
-    theirs.sessions.create_session("s", "cli")
-    theirs.sessions.append_message("s", "user", "a parrot that is theirs")
-    ours.sessions.create_session("s", "cli")
-    ours.sessions.append_message("s", "user", "nothing to see")
+    for memory, said in ((theirs, "a parrot that is theirs"), (ours, "nothing to see")):
+        memory.sessions.create_session("s", "cli")
+        memory.sessions.append_message("s", "user", said)
 
-    @given(text=ODD)
-    def look(text: str) -> None:
-        found = ours.storage.read(
-            lambda tx: tx.sessions.search(parse(text), Filters(), order=Order.RELEVANCE, limit=9, offset=0)
-        )
-        owned = {message["id"] for message in ours.sessions.get_messages("s")}
-        assert {hit.message_id for hit in found.hits} <= owned
+    @given(query=ODD, said=ODD)
+    def look(query: str, said: str) -> None:
+        for memory in (theirs, ours):
+            memory.sessions.append_message("s", "user", said)
+            found = memory.storage.read(
+                lambda tx: tx.sessions.search(
+                    parse(query), Filters(), order=Order.RELEVANCE, limit=9, offset=0
+                )
+            )
+            owned = {message["id"] for message in memory.sessions.get_messages("s")}
+            assert {hit.message_id for hit in found.hits} <= owned
 
     look()
+    assert len(theirs.search("parrot that is theirs", limit=1)) == 1
+    assert ours.search("theirs") == []

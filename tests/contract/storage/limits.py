@@ -148,6 +148,20 @@ class LimitContract(Contract):
         assert found_whole(storage, word) == ids[:1]
         assert found_whole(storage, script[100:300]) == ids[1:]
 
+    def test_texts_that_strain_an_index_are_stored_and_found(self, storage: Storage) -> None:
+        texts = [
+            " ".join(f"w{number:x}q" for number in range(100_000)),
+            "parrot " * 1_000_000,
+            "数据库连接池" * 20_000,
+            "x" * 1_000_000,
+        ]
+        ids = tell(storage, "s", *texts)
+        settle(storage)
+        assert contents(storage) == texts
+        for text in ("w0q", "w1869fq", "parrot", '"parrot parrot"', "连接池", "x" * 1_000_000):
+            assert len(found(storage, text)) == 1, text[:20]
+        assert found(storage, "w12345q") == ids[:1]
+
     def test_a_huge_query_raises_no_error(self, storage: Storage) -> None:
         tell(storage, "s", "word1 word2 word3")
         for query in HUGE_QUERIES:

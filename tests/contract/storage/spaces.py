@@ -167,6 +167,31 @@ class SpaceContract(Contract):
             assert contents(storage) == [f"parrot in {name}"]
             assert len(found(storage, "parrot")) == 1
 
+    def test_spaces_with_odd_names_are_apart(self, open_another: Opener) -> None:
+        # Quotes, wildcards, lexemes, lookalikes, and names that differ only in how Unicode spells them.
+        names = [
+            *"aA",
+            "a ",
+            "a%",
+            "a_",
+            "a'; --",
+            'a"',
+            "a\\",
+            "0:a",
+            "1:",
+            "\uff41",
+            "\u0430",
+            "\xe9",
+            "e\u0301",
+        ]
+        for name in names:
+            tell(open_another(name), "s", f"parrot in {name!r}")
+        for name in names:
+            reader = open_another(name, read_only=True)
+            assert contents(reader) == [f"parrot in {name!r}"]
+            assert len(found(reader, "parrot")) == 1
+        assert [name for name, *_ in reader.spaces() if name != "default"] == sorted(names)
+
     def test_every_opener_sees_the_same_space(self, open_another: Opener) -> None:
         (own,) = tell(open_another("team-a/alice"), "s", "parrot")
         assert found(open_another("team-a/alice"), "parrot") == [own]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mnemos.errors import Busy, Unavailable
@@ -13,6 +14,7 @@ from mnemos.storage.postgres.statements import load
 RETRY_SECONDS = 0.02
 # The longest search for the outcome of a commit; upkeep keeps tokens for longer.
 _PROOF_SECONDS = 300.0
+_LEAST_SECONDS = 1.0
 
 
 class LostCommit(Exception):
@@ -34,13 +36,17 @@ def was_committed(
 ) -> bool:
     """Look for the token of a commit; ``run`` gives a connection, and ``settings`` begin the transaction.
 
-    False if it was undone and can be run again. Raises Unavailable if it cannot be known.
+    It looks at least once, also when the deadline is over: the process may have been stopped for long. False
+    if the commit was undone and can be run again. Raises Unavailable if it cannot be known.
     """
     deadline = min(deadline, time.monotonic() + _PROOF_SECONDS)
-    while (seconds := deadline - time.monotonic()) > 0:
+    while True:
+        seconds = max(deadline - time.monotonic(), _LEAST_SECONDS)
         try:
-            return run(lambda connection: _find_token(connection, lost, seconds, target, settings))
+            return run(partial(_find_token, lost, seconds, target, settings))
         except (Busy, Unavailable):
+            if time.monotonic() > deadline:
+                break
             time.sleep(RETRY_SECONDS)
     raise Unavailable(
         f"The connection to {target.location} was lost while storing. The change may have been stored: "
@@ -49,7 +55,7 @@ def was_committed(
 
 
 def _find_token(
-    connection: Connection, lost: LostCommit, seconds: float, target: Target, settings: Sequence[str]
+    lost: LostCommit, seconds: float, target: Target, settings: Sequence[str], connection: Connection
 ) -> bool:
     """Wait until the transaction has ended, which releases its lock, and look for its token."""
     # pg_xact_status would not do: after a crash, numbers that were not flushed are given again.

@@ -43,7 +43,7 @@ _DELETES_A_STEP = 12
 _RECONNECT_SECONDS = 0.1
 # One plan for a statement, whatever values are bound: planning takes longer than most statements.
 _PLANS = "SET LOCAL plan_cache_mode = force_generic_plan"
-# Without it, settings of a transaction do not reach the workers.
+# Without it, settings of a transaction that follow it do not reach the workers.
 _CITUS = "SET LOCAL citus.propagate_set_commands = 'local'"
 # A process that is stopped inside a transaction keeps its space for this long.
 _IDLE_SECONDS = 60
@@ -156,6 +156,10 @@ class PostgresStorage:
                 self._pool.drop_idle()
                 if was_committed(exc, deadline, self._maintain, self._target, self._first_settings):
                     return exc.answer  # type: ignore[no-any-return]
+                if time.monotonic() > deadline:
+                    raise Unavailable(
+                        f"The connection to {self.location} was lost while storing. Nothing was stored."
+                    ) from exc
             except psycopg.Error as exc:
                 lost = exc.__dict__.get("connection_lost", False)
                 if lost and not has_lost:
@@ -232,51 +236,41 @@ class PostgresStorage:
         return lost
 
     def _begin_read(self, connection: Connection) -> Handle:
-        while True:
-            known = self._known or self._resolve(connection)
-            number = -1 if known is None else known.number
-            state = send(
-                connection,
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                *self._first_settings,
-                _PLANS,
-                f"SET LOCAL mnemos.space = '{number:d}'",
-                f"{self._sql.state_to_read} {number:d}",
-            )
-            if known is None:
-                tx = PostgresTransaction(connection, NOWHERE)
-                return self._maker.make_reader(tx, 0)
-            if state is not None and int(state[1]) == known.epoch:
-                self._check_schema(int(state[0]))
-                tx = PostgresTransaction(connection, space_of(known.number))
-                return self._maker.make_reader(tx, known.epoch)
-            # A backup was restored, in which spaces have other numbers.
-            connection.execute(b"ROLLBACK")
-            self._known = None
+        mode = "REPEATABLE READ READ ONLY"
+        return self._maker.make_reader(*self._begin(connection, mode, [], self._sql.state_to_read))
 
     def _begin_write(self, connection: Connection, seconds: float) -> WriteHandle:
         settings = [
-            *self._first_settings,
-            _PLANS,
             f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
             f"SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS:d}s'",
         ]
         if self._durability is Durability.FULL:
             settings.append("SET LOCAL synchronous_commit = on")
+        mode, state = "READ COMMITTED READ WRITE", self._sql.state_to_write
+        return self._maker.make_writer(*self._begin(connection, mode, settings, state, "FOR UPDATE"))
+
+    def _begin(
+        self, connection: Connection, mode: str, settings: list[str], state: str, lock: str = ""
+    ) -> tuple[PostgresTransaction, int]:
+        """Begin a transaction in the space, in one round trip; return it with the epoch of the space."""
         while True:
             known = self._known or self._resolve(connection)
-            assert known is not None  # noqa: S101
-            state = send(
+            number = -1 if known is None else known.number
+            found = send(
                 connection,
-                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+                f"BEGIN ISOLATION LEVEL {mode}",
+                *self._first_settings,
+                _PLANS,
                 *settings,
-                f"SET LOCAL mnemos.space = '{known.number:d}'",
-                f"{self._sql.state_to_write} {known.number:d} FOR UPDATE",
+                f"SET LOCAL mnemos.space = '{number:d}'",
+                f"{state} {number:d} {lock}",
             )
-            if state is not None and int(state[1]) == known.epoch:
-                self._check_schema(int(state[0]))
-                tx = PostgresTransaction(connection, space_of(known.number))
-                return self._maker.make_writer(tx, known.epoch)
+            if known is None:
+                return PostgresTransaction(connection, NOWHERE), 0
+            if found is not None and int(found[1]) == known.epoch:
+                self._check_schema(int(found[0]))
+                return PostgresTransaction(connection, space_of(known.number)), known.epoch
+            # A backup was restored, in which spaces have other numbers.
             connection.execute(b"ROLLBACK")
             self._known = None
 
