@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+from mnemos.storage.queries import Queries
+from mnemos.storage.space import Space
+
 
 class Transaction(Protocol):
     """A connection inside a transaction.
@@ -27,3 +30,12 @@ class Transaction(Protocol):
     def change_many(self, sql: str, bindings: Iterable[Any]) -> None:
         """Run a change once for each of these bindings."""
         ...
+
+
+class Store:
+    """The rows of one part in one space, inside the caller's transaction."""
+
+    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
+        self._tx = tx
+        self._space = space
+        self._sql = sql

@@ -426,8 +426,6 @@ class FactContract(Contract):
 
         storage.write(work)
         assert open_conflicts(storage) == [(two, three), (one, two)]
-        assert storage.read(lambda tx: tx.facts.count_conflicts(100)) == 2
-        assert storage.read(lambda tx: tx.facts.count_conflicts(1)) == 1
         assert len(storage.read(lambda tx: tx.facts.conflicts(1))) == 1
 
     def test_a_contradiction_is_over_when_either_fact_ends(self, storage: Storage) -> None:

@@ -18,7 +18,7 @@ from contract.storage.passages import best, find, outdate, put, remove
 from mnemos.sessions.message_text import document_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.handle import FACTS_SQL
+from mnemos.storage.sqlite.handle import QUERIES
 from mnemos.storage.terms import passage_row
 from mnemos.testing import FixedClock
 from unit.storage.former_files import write_former_file
@@ -84,7 +84,7 @@ ASKED = {
 }  # fmt: skip
 OFTEN = [
     "of_ids", "live_on", "live_in", "history", "earlier", "hot_constraints", "count_hot_constraints",
-    "hot_others", "conflicts", "count_conflicts", "scope", "scopes_of_ids", "open_scopes", "newest_scopes",
+    "hot_others", "conflicts", "scope", "scopes_of_ids", "open_scopes", "newest_scopes",
     "scopes_named", "scopes_of_targets", "attendance", "idle", "end", "link", "end_conflicts", "refer",
     "heat", "cool", "cool_scope", "warm_constraints", "warm_others", "close_scope", "leave_scope",
     "session_key", "forget_sessions", "touch_scope", "restart", "relink", "erase", "ended",
@@ -95,7 +95,7 @@ OFTEN = [
 def test_no_query_of_a_turn_scans(opens: Opens, tmp_path: Path, name: str) -> None:
     """A write, a tick and a status cost the same whatever there is."""
     opens().close()
-    sql = getattr(FACTS_SQL, name)
+    sql = getattr(QUERIES["facts"], name)
     connection = apsw.Connection(str(tmp_path / "x.db"))
     try:
         count = sql.count("?") - sql.count("'?'")

@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from mnemos.storage.base import Documents
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.sessions import PostgresSessionReads, PostgresSessionWrites
 from mnemos.storage.postgres.statements import load
-from mnemos.storage.postgres.vectors import PostgresEraser
 from mnemos.storage.postgres.word_index import PostgresIndex
 from mnemos.storage.space import Space
-from mnemos.storage.stores.audit import StoredAudit
-from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
-from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
-from mnemos.storage.stores.imports import StoredImports
-from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
-from mnemos.storage.stores.recalls import StoredRecalls
-from mnemos.storage.stores.sessions import StoredSessionReads
-from mnemos.storage.stores.tombstones import StoredTombstones
-from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
-
-_FILES = (
-    "sessions", "passages", "vectors", "facts", "entries", "imports", "audit", "recalls", "tombstones",
-)  # fmt: skip
+from mnemos.storage.stores.entries import StoredEntryWrites
+from mnemos.storage.stores.facts import StoredFactWrites
+from mnemos.storage.stores.handle import PARTS, Stores, make_reads, make_writes
+from mnemos.storage.stores.passages import StoredPassageWrites
+from mnemos.storage.stores.vectors import Eraser, Remembered, StoredVectorWrites
 
 
-class Handle(Struct, frozen=True):
+class Handle(Stores, frozen=True, kw_only=True):
     tx: PostgresTransaction
     space: Space
-    sessions: StoredSessionReads
-    passages: StoredPassageReads
-    vectors: StoredVectorReads
-    facts: StoredFactReads
-    entries: StoredEntryReads
-    imports: StoredImports
-    audit: StoredAudit
-    recalls: StoredRecalls
-    tombstones: StoredTombstones
 
 
-class WriteHandle(Handle, frozen=True):
+class WriteHandle(Handle, frozen=True, kw_only=True):
     sessions: PostgresSessionWrites
     passages: StoredPassageWrites
     vectors: StoredVectorWrites
     facts: StoredFactWrites
     entries: StoredEntryWrites
+
+
+class PostgresEraser(Eraser):
+    """Vectors are erased by rewriting their chunk."""
+
+    def _overwrite(self, column: str, chunk: int, start: int, data: bytes) -> None:
+        self._tx.change(getattr(self._sql, f"overwrite_{column}"), (data, start + 1, chunk))
 
 
 class Maker:
@@ -55,42 +42,19 @@ class Maker:
         self._schema = schema
         self._documents = documents
         self._remembered = Remembered()
-        self._sql = {name: load(name, schema) for name in _FILES}
+        self._sql = {name: load(name, schema) for name in PARTS}
 
     def make_reader(self, tx: PostgresTransaction, mark: int) -> Handle:
         sql, space = self._sql, tx.space
-        index = PostgresIndex(tx, space, self._documents, self._schema)
-        sessions = PostgresSessionReads(tx, space, sql["sessions"], index)
-        return Handle(
-            tx,
-            space,
-            sessions,
-            StoredPassageReads(tx, space, sql["passages"], sessions, mark),
-            StoredVectorReads(tx, space, sql["vectors"], sessions, self._remembered, mark),
-            StoredFactReads(tx, space, sql["facts"]),
-            StoredEntryReads(tx, space, sql["entries"]),
-            StoredImports(tx, space, sql["imports"]),
-            StoredAudit(tx, space, sql["audit"]),
-            StoredRecalls(tx, space, sql["recalls"]),
-            StoredTombstones(tx, space, sql["tombstones"]),
-        )
+        sessions = PostgresSessionReads(tx, space, sql["sessions"], self._make_index(tx))
+        return Handle(tx=tx, space=space, **make_reads(tx, space, sql, sessions, self._remembered, mark))
 
     def make_writer(self, tx: PostgresTransaction, mark: int) -> WriteHandle:
         sql, space = self._sql, tx.space
         eraser = PostgresEraser(tx, space, sql["vectors"])
-        index = PostgresIndex(tx, space, self._documents, self._schema)
-        sessions = PostgresSessionWrites(tx, space, sql["sessions"], index, eraser)
-        passages = StoredPassageWrites(tx, space, sql["passages"], sessions, mark, eraser)
-        return WriteHandle(
-            tx,
-            space,
-            sessions,
-            passages,
-            StoredVectorWrites(tx, space, sql["vectors"], sessions, self._remembered, mark),
-            StoredFactWrites(tx, space, sql["facts"]),
-            StoredEntryWrites(tx, space, sql["entries"], passages),
-            StoredImports(tx, space, sql["imports"]),
-            StoredAudit(tx, space, sql["audit"]),
-            StoredRecalls(tx, space, sql["recalls"]),
-            StoredTombstones(tx, space, sql["tombstones"]),
-        )
+        sessions = PostgresSessionWrites(tx, space, sql["sessions"], self._make_index(tx), eraser)
+        stores = make_writes(tx, space, sql, sessions, self._remembered, mark, eraser)
+        return WriteHandle(tx=tx, space=space, **stores)
+
+    def _make_index(self, tx: PostgresTransaction) -> PostgresIndex:
+        return PostgresIndex(tx, tx.space, self._documents, self._schema)

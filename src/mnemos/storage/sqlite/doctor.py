@@ -28,11 +28,11 @@ from mnemos.storage.sqlite.connection import (
     translate_error,
 )
 from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all
-from mnemos.storage.sqlite.vectors import SQL as VECTORS_SQL
 from mnemos.storage.sqlite.word_index import begin_index_again
 from mnemos.storage.stores.vectors import drop, find_damaged
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
+VECTORS_SQL = Queries(Path(__file__).parent / "sql" / "vectors.sql")
 
 # File systems shared by several machines, on which locks are unreliable.
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})

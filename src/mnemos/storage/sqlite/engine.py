@@ -19,7 +19,6 @@ from mnemos.files import name_beside
 from mnemos.setting_values import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
-from mnemos.storage.sqlite.commits import watch_commits
 from mnemos.storage.sqlite.connection import (
     DRIVER_ERRORS,
     MEMORY,
@@ -30,7 +29,7 @@ from mnemos.storage.sqlite.connection import (
 )
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
-from mnemos.storage.sqlite.pool import Options, Pool
+from mnemos.storage.sqlite.pool import Options, Pool, watch_commits
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.word_index import has_other_rule, renew_index
 from mnemos.storage.stores.vectors import Remembered

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
-from msgspec import Struct
 
 from mnemos.errors import SchemaChanged
 from mnemos.storage.base import Documents
@@ -13,33 +12,20 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.space import NOWHERE, Space, space_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.connection import SqliteTransaction, rows
-from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionWrites
-from mnemos.storage.sqlite.vectors import SQL as VECTORS_SQL
-from mnemos.storage.sqlite.vectors import SqliteEraser
 from mnemos.storage.sqlite.word_index import FtsIndex
-from mnemos.storage.stores.audit import StoredAudit
-from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
-from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
-from mnemos.storage.stores.imports import StoredImports
-from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
-from mnemos.storage.stores.recalls import StoredRecalls
+from mnemos.storage.stores.entries import StoredEntryWrites
+from mnemos.storage.stores.facts import StoredFactWrites
+from mnemos.storage.stores.handle import PARTS, Stores, make_reads, make_writes
+from mnemos.storage.stores.passages import StoredPassageWrites
 from mnemos.storage.stores.sessions import StoredSessionReads
-from mnemos.storage.stores.tombstones import StoredTombstones
-from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
+from mnemos.storage.stores.vectors import Eraser, Remembered, StoredVectorWrites
 
-_FOLDER = Path(__file__).parent / "sql"
-SQL = SESSIONS_SQL
-PASSAGES_SQL = Queries(_FOLDER / "passages.sql")
-FACTS_SQL = Queries(_FOLDER / "facts.sql")
-ENTRIES_SQL = Queries(_FOLDER / "entries.sql")
-IMPORTS_SQL = Queries(_FOLDER / "imports.sql")
-AUDIT_SQL = Queries(_FOLDER / "audit.sql")
-RECALLS_SQL = Queries(_FOLDER / "recalls.sql")
-TOMBSTONES_SQL = Queries(_FOLDER / "tombstones.sql")
+QUERIES = {name: Queries(Path(__file__).parent / "sql" / f"{name}.sql") for name in PARTS}
+SQL = QUERIES["sessions"]
 
 
-class Handle(Struct, frozen=True):
+class Handle(Stores, frozen=True, kw_only=True):
     """A connection and its stores, for the transactions of one file.
 
     ``mark`` is the file's mark when the handle was made: when it moves, the file has another schema or, after
@@ -48,15 +34,6 @@ class Handle(Struct, frozen=True):
 
     connection: apsw.Connection
     space: Space
-    sessions: StoredSessionReads
-    passages: StoredPassageReads
-    vectors: StoredVectorReads
-    facts: StoredFactReads
-    entries: StoredEntryReads
-    imports: StoredImports
-    audit: StoredAudit
-    recalls: StoredRecalls
-    tombstones: StoredTombstones
     mark: int
 
     @property
@@ -65,12 +42,25 @@ class Handle(Struct, frozen=True):
         return self.space is not NOWHERE and schema.mark_of(self.connection) == self.mark
 
 
-class WriteHandle(Handle, frozen=True):
+class WriteHandle(Handle, frozen=True, kw_only=True):
     sessions: SqliteSessionWrites
     passages: StoredPassageWrites
     vectors: StoredVectorWrites
     facts: StoredFactWrites
     entries: StoredEntryWrites
+
+
+class SqliteEraser(Eraser):
+    """Vectors are erased by overwriting them in place."""
+
+    def __init__(self, tx: SqliteTransaction, space: Space) -> None:
+        super().__init__(tx, space, QUERIES["vectors"])
+        self._connection = tx.connection
+
+    def _overwrite(self, column: str, chunk: int, start: int, data: bytes) -> None:
+        with self._connection.blob_open("main", "vectors", column, chunk, writeable=True) as blob:
+            blob.seek(start)
+            blob.write(data)
 
 
 def make_reader(
@@ -82,20 +72,8 @@ def make_reader(
     where = space_of(found[0][0]) if found else NOWHERE
     tx = SqliteTransaction(connection)
     sessions = StoredSessionReads(tx, where, SQL, FtsIndex(tx, where, documents))
-    return Handle(
-        connection,
-        where,
-        sessions,
-        StoredPassageReads(tx, where, PASSAGES_SQL, sessions, mark),
-        StoredVectorReads(tx, where, VECTORS_SQL, sessions, remembered, mark),
-        StoredFactReads(tx, where, FACTS_SQL),
-        StoredEntryReads(tx, where, ENTRIES_SQL),
-        StoredImports(tx, where, IMPORTS_SQL),
-        StoredAudit(tx, where, AUDIT_SQL),
-        StoredRecalls(tx, where, RECALLS_SQL),
-        StoredTombstones(tx, where, TOMBSTONES_SQL),
-        mark,
-    )
+    stores = make_reads(tx, where, QUERIES, sessions, remembered, mark)
+    return Handle(connection=connection, space=where, mark=mark, **stores)
 
 
 def make_writer(
@@ -107,21 +85,8 @@ def make_writer(
     tx = SqliteTransaction(connection)
     eraser = SqliteEraser(tx, where)
     sessions = SqliteSessionWrites(tx, where, FtsIndex(tx, where, documents), eraser)
-    passages = StoredPassageWrites(tx, where, PASSAGES_SQL, sessions, mark, eraser)
-    return WriteHandle(
-        connection,
-        where,
-        sessions,
-        passages,
-        StoredVectorWrites(tx, where, VECTORS_SQL, sessions, remembered, mark),
-        StoredFactWrites(tx, where, FACTS_SQL),
-        StoredEntryWrites(tx, where, ENTRIES_SQL, passages),
-        StoredImports(tx, where, IMPORTS_SQL),
-        StoredAudit(tx, where, AUDIT_SQL),
-        StoredRecalls(tx, where, RECALLS_SQL),
-        StoredTombstones(tx, where, TOMBSTONES_SQL),
-        mark,
-    )
+    stores = make_writes(tx, where, QUERIES, sessions, remembered, mark, eraser)
+    return WriteHandle(connection=connection, space=where, mark=mark, **stores)
 
 
 def _current_mark(connection: apsw.Connection) -> int:

@@ -6,7 +6,9 @@ the inherited ones, because closing a file drops the locks the parent holds on i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -14,7 +16,7 @@ from msgspec import Struct
 from mnemos.errors import DatabaseGone, StorageError
 from mnemos.setting_values import Durability
 from mnemos.storage.base import Documents
-from mnemos.storage.sqlite.connection import connect
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, connect
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, make_reader, make_writer
 from mnemos.storage.sqlite.place import Place
 from mnemos.storage.stores.vectors import Remembered
@@ -143,3 +145,29 @@ class Pool:
         except BaseException:
             connection.close()
             raise
+
+
+@contextmanager
+def watch_commits(
+    pool: Pool, explain: Callable[[Any], Exception], *, in_memory: bool
+) -> Iterator[Callable[[], object]]:
+    """Return a function whose value changes with each commit; see ``Storage.watch``."""
+    if in_memory:
+        yield pool.writer().connection.total_changes
+        return
+    try:
+        connection = pool.connect(read_only=True)
+    except (DatabaseGone, *DRIVER_ERRORS) as exc:
+        raise explain(exc) from exc
+
+    def look() -> object:
+        try:
+            # Not the method of that name, which sees what others wrote only after a read.
+            return connection.pragma("data_version")
+        except DRIVER_ERRORS as exc:
+            raise explain(exc) from exc
+
+    try:
+        yield look
+    finally:
+        connection.close()

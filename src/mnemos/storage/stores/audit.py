@@ -8,9 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from mnemos.storage.audit import AuditRow
-from mnemos.storage.queries import Queries
-from mnemos.storage.space import Space
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store
 
 _collected: ContextVar[list[int] | None] = ContextVar("collected", default=None)
 
@@ -32,12 +30,7 @@ def _note(entry_id: int) -> int:
     return entry_id
 
 
-class StoredAudit:
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
-
+class StoredAudit(Store):
     def get(self, entry_id: int) -> AuditRow | None:
         if not 0 < entry_id < 1 << 63:
             return None

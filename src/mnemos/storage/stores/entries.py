@@ -17,7 +17,7 @@ from mnemos.storage.entries import EntryFilters, EntryRow, Likeness, Posting, Se
 from mnemos.storage.passages import PassageWrites
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store, Transaction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,12 +34,7 @@ _CHUNK = 128
 _COMPARED = 48
 
 
-class StoredEntryReads:
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
-
+class StoredEntryReads(Store):
     def get(self, user: str, key: str) -> EntryRow | None:
         number = self._number(user)
         found = self._tx.rows(self._sql.get, (number, key)) if number else []

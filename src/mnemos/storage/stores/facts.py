@@ -17,9 +17,7 @@ from mnemos.storage.facts import (
     ScopeRow,
     Wanted,
 )
-from mnemos.storage.queries import Queries
-from mnemos.storage.space import Space
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store
 
 _SESSION_SECONDS = 30 * 86400.0
 # A message that names more targets than this is not about any of them.
@@ -28,12 +26,7 @@ _SCOPES_OF_TARGETS = 20
 _MOST_KEPT = 1 << 40
 
 
-class StoredFactReads:
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
-
+class StoredFactReads(Store):
     def get(self, ids: Collection[int]) -> dict[int, FactRow]:
         return {fact.id: fact for fact in self._facts(self._sql.of_ids, ids=_json(ids))}
 
@@ -112,9 +105,6 @@ class StoredFactReads:
 
     def heads(self, ids: Collection[int]) -> dict[int, int]:
         return dict(self._tx.rows(self._sql.heads, (_json(ids), self._space.id)))
-
-    def count_conflicts(self, most: int) -> int:
-        return self._number(self._sql.count_conflicts, (self._space.id, most))
 
     def scope(self, key: str) -> ScopeRow | None:
         found = self._scopes(self._sql.scope, (self._space.id, key))

@@ -10,7 +10,7 @@ from mnemos.errors import NotFound
 from mnemos.storage.imports import KEY_BITS, ImportedFile
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store, Transaction
 
 _MASK: Final = (1 << KEY_BITS) - 1
 # Odd and without a pattern: no two spaces map a key to the same number.
@@ -19,11 +19,9 @@ _SPREAD: Final = 0x1E3779B97F4A7C15
 _DELETED: Final = 0
 
 
-class StoredImports:
+class StoredImports(Store):
     def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
+        super().__init__(tx, space, sql)
         self._mix = space.id * _SPREAD & _MASK
 
     def file(self, kind: str, path: str) -> ImportedFile | None:

@@ -15,7 +15,7 @@ from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.stores.sessions import StoredSessionReads
 from mnemos.storage.stores.vectors import PASSAGES, Eraser
 from mnemos.storage.terms import speaker_tags
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store, Transaction
 from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
 
@@ -30,13 +30,11 @@ _SHARE_OF_A_SPEAKER = 0.5
 _LINES_OF_SPEAKERS = 3_000
 
 
-class StoredPassageReads:
+class StoredPassageReads(Store):
     def __init__(
         self, tx: Transaction, space: Space, sql: Queries, sessions: StoredSessionReads, mark: int
     ) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
+        super().__init__(tx, space, sql)
         self._sessions = sessions
         self._mark = mark
 

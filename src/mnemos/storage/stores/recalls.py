@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from mnemos.storage.queries import Queries
 from mnemos.storage.recalls import RecallRow
-from mnemos.storage.space import Space
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store
 
 
-class StoredRecalls:
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
-
+class StoredRecalls(Store):
     def newest(self, limit: int, *, before: int | None = None) -> list[RecallRow]:
         asked = {"space": self._space.id, "before": before, "limit": limit}
         return [RecallRow(*row) for row in self._tx.rows(self._sql.newest, asked)]

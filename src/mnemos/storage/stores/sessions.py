@@ -31,7 +31,7 @@ from mnemos.storage.sessions import AppendedMessage, CreatedSession
 from mnemos.storage.space import Space
 from mnemos.storage.stores.vectors import MESSAGES, Eraser
 from mnemos.storage.terms import Indexable, ids_of, indexable, message_row
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store, Transaction
 from mnemos.text.query import Query
 
 _ARCHIVED = 16
@@ -43,11 +43,9 @@ _RENEWED = (
 _KEYS = 1_000  # of sessions, remembered between appends
 
 
-class StoredSessionReads:
+class StoredSessionReads(Store):
     def __init__(self, tx: Transaction, space: Space, sql: Queries, index: WordIndex) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
+        super().__init__(tx, space, sql)
         self.index = index
 
     def get(self, session_id: str) -> SessionRow | None:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mnemos.storage.queries import Queries
-from mnemos.storage.space import Space
 from mnemos.storage.tombstones import Tombstone
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store
 
 
-class StoredTombstones:
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
-
+class StoredTombstones(Store):
     def of_kind(self, kind: str | None) -> list[Tombstone]:
         return self._read(self._sql.of_kind, {"kind": kind})
 

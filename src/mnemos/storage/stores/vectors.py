@@ -20,7 +20,7 @@ from mnemos.storage.passages import PIECE_BITS, Compared, Coverage, Near, NewVec
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.terms import ids_of, parts_of
-from mnemos.storage.transaction import Transaction
+from mnemos.storage.transaction import Store, Transaction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ class Remembered:
         return Shelves()
 
 
-class StoredVectorReads:
+class StoredVectorReads(Store):
     def __init__(
         self,
         tx: Transaction,
@@ -93,9 +93,7 @@ class StoredVectorReads:
         remembered: Remembered,
         mark: int,
     ) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
+        super().__init__(tx, space, sql)
         self._sessions = sessions
         self._remembered = remembered
         self._mark = mark
@@ -293,13 +291,8 @@ def drop(tx: Transaction, sql: Queries, embeddings: Iterable[int]) -> None:
         tx.change(sql.drop_embedding, (embedding,))
 
 
-class Eraser(ABC):
+class Eraser(Store, ABC):
     """Overwrites vectors of what is removed."""
-
-    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
-        self._tx = tx
-        self._space = space
-        self._sql = sql
 
     def erase(self, passage: int, ids: int, series: int) -> None:
         """Overwrite the vectors of a passage, whatever models made them."""

@@ -235,10 +235,6 @@ SELECT first, id
 FROM chain
 WHERE state = 'live'
 
--- name: count_conflicts
-SELECT count(*)
-FROM (SELECT 1 FROM mnemos.fact_conflicts WHERE space = ? LIMIT ?) AS c
-
 -- name: scope
 SELECT id, label, key, opened_at, touched_at, closed_at
 FROM mnemos.scopes

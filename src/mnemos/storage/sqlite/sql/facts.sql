@@ -237,10 +237,6 @@ SELECT first, id
 FROM chain
 WHERE state = 'live'
 
--- name: count_conflicts
-SELECT count(*)
-FROM (SELECT 1 FROM fact_conflicts WHERE space = ? LIMIT ?)
-
 -- name: scope
 SELECT id, label, key, opened_at, touched_at, closed_at
 FROM scopes
