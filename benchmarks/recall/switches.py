@@ -48,7 +48,10 @@ RULES: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
         (candidates, "_MOST_OF_NAMED", 0),
         (recaller, "HYBRID", {**features.HYBRID, "of_named": 0.0}),
     ),
-    "the user's own words in our conversations": ((question, "_BY_USER", NOTHING),),
+    "the user's own words in our conversations": (
+        (question, "_BY_USER", NOTHING),
+        (question, "_ASKS_ME", NOTHING),
+    ),
     "dates that requests are for": ((question, "_REQUEST", NOTHING),),
     "more than 160 lines": ((candidates, "_within", _within_lines),),
     "an assistant's few words": ((features, "_says_something", lambda *_: True),),

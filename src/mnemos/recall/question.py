@@ -71,38 +71,44 @@ _NAME = re.compile(
 )
 _TO_ASSISTANT = re.compile(
     r"\byou(?: (?:had|have|also|just|previously|earlier|already|once))* "
-    r"(?:suggest|recommend|mention|tell|told|say|said|give|gave|given|provid|list|explain|describ|advis|shar"
-    r"|propos|wrote|write|creat|came up|generat|offer|refer|were|discuss)\w*"
+    r"(?:(?!need)\w+ed|said|told|gave|given|made|shown|taught|wrote|came up|were)\b"
     r"|\byour (?:suggestion|recommendation|advice|answer|list|response|explanation|example|previous|earlier)"
-    r"|\b(?:did|had|have) you\b|\bremind me\b|\bwe (?:discuss|talk|explor|chatted)\w*"
-    r"|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
+    r"|\b(?:did|had|have|were) you\b|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
     re.IGNORECASE,
 )
-# Something the user said is in the user's words, also if "we discussed" it.
+# The same, unless the question says what the user did.
+_TOGETHER = re.compile(r"\bremind me\b|\bwe (?:discuss|talk|explor|chatted)\w*", re.IGNORECASE)
 _BY_USER = re.compile(
-    r"\b(?:did|had|have) I (?:\w+ )?(?:mention|say|said|tell|told|ask|bring|brought|share|raise|describe)"
+    r"\b(?:what|which|whom?|where|when|why|how|that)\b[^.,;?!]{0,80} I "
+    r"(?!should|could|can|might|may|must|need)"
     r"|\bI (?:\w+ )?(?:mentioned|said|told you|asked|brought up|shared|raised|described)\b"
-    r"|\bmy (?:questions|messages|words)\b",
+    r"|\bmy (?:questions|messages|requests|words)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|ich|mein\w*|mir|mich)\b")
-# "Which libraries was I considering when we talked?" asks for the user's words, "what did you say?" does not.
+# "Which libraries was I considering when you recommended one?" asks for the user's words.
 _ASKS_ME = re.compile(r"\b(?:did|had|have|was|am) I\b", re.IGNORECASE)
-_ASKS_YOU = re.compile(r"\b(?:did|had|have|were) you\b", re.IGNORECASE)
 # A time in a request is when something is wished for, not when it was said.
 _REQUEST = re.compile(
     r"^\W*(?:(?:please|bitte|hey|ok|okay|and|now) )*"
-    r"(?:arrange|book|buy|choose|cook|create|draft|find|get|give|help|invite|let'?s|make|order|organi[sz]e|pick"
-    r"|plan|prepare|propose|recommend|reserve|schedule|set|suggest|write"
+    r"(?:arrange|book|buy|choose|come up|cook|create|draft|find|get|give|help|invite|let'?s|make|order"
+    r"|organi[sz]e|pick|plan|prepare|propose|put|recommend|reserve|schedule|set|suggest|write"
     r"|bestell\w*|buche?|empfiehl|empfehl\w*|finde?|gib|hilf|mach|organisiere?|plane?|reserviere?|schlage?"
     r"|schreibe?|suche?)\b"
-    r"|\b(?:should|shall|could|might) (?:I|we|you)\b|\b(?:I|we) (?:should|could|might|need|want|would like)\b"
-    r"|\b(?:what|where|which|how)\b.* (?:can (?:I|we)|to \w+)\b|\bcan you (?:please )?(?!tell|remind|show)\w+"
+    r"|\b(?:should|shall|could|might|would) (?:I|we|you)\b"
+    r"|\b(?:I|we) (?:should|could|might|need|want|would like)\b"
+    r"|\b(?:what|where|which|how)\b.* (?:can (?:I|we)|(?<!have )to \w+)\b"
+    r"|\bcan you (?:please )?(?!tell|remind|show)\w+"
     r"|\b(?:sollen|sollten?|könnten?|können) (?:ich|wir|man)\b|\b(?:soll|kann) ich\b"
-    r"|\b(?:suggestion|recommendation|tip|advice|idea|tipp|vorschl[aä]g)\w*\b",
+    r"|\b(?:suggestion|recommendation|tip|advice|idea|tipp|vorschl[aä]g)\w*\b|\bany thoughts\b|\bhow about\b",
     re.IGNORECASE,
 )
-_COMING_DAY = re.compile(r"\b(?:for|on|by|für|am) \w+(?:day|tag|woch)$", re.IGNORECASE)
+# Without a verb of the past, these are ahead in a request.
+_COMING_DAY = re.compile(
+    r"\b(?:for|on|by|this|für|am|dies\w+) (?:\w+ )?\w*"
+    r"(?:day|night|evening|summer|autumn|fall|winter|spring|tag|woch|abend)$|day (?:morning|afternoon)$",
+    re.IGNORECASE,
+)
 _PAST = re.compile(
     r"\b(?:did|was(?! (?:soll|kann|könn))|were|said|told|went|made|bought|spoke|wrote|chose|thought"
     r"|hatten?|haben|wollten?|war(?:en)?)\b"
@@ -198,8 +204,8 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         if stemmed not in words:
             words[stemmed] = Word(stemmed, form, _GENERIC_WEIGHT if stemmed in _GENERIC else weight)
     past = text if re.search(r"\bremind me\b", text, re.IGNORECASE) else _WISH.sub(" ", text)
-    by_user = _ASKS_ME.search(past) or (_BY_USER.search(past) and not _ASKS_YOU.search(past))
-    to_assistant = _TO_ASSISTANT.search(past) is not None and not by_user
+    together = _TOGETHER.search(past) is not None and not _BY_USER.search(past)
+    to_assistant = (together or _TO_ASSISTANT.search(past) is not None) and not _ASKS_ME.search(past)
     return Question(
         text,
         tuple(words.values())[:MAX_CLAUSES],
@@ -220,7 +226,8 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
 def _is_wished_for(span: times.Span, text: str, now: float) -> bool:
     """True for the time of a request: "book a train for Friday"."""
     is_ahead = span.end > now or _COMING_DAY.search(text[: span.places[1]])
-    return bool(is_ahead and _REQUEST.search(text) and not _PAST.search(text))
+    is_request = _REQUEST.search(text) or _WISH.search(text)
+    return bool(is_ahead and is_request and not _PAST.search(text))
 
 
 def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span) -> list[tuple[str, float]]:
