@@ -373,8 +373,9 @@ def _render(shown: Sequence[_Shown], head: str, left_out: int) -> str:
             members.sort(key=lambda one: (one.passage.excerpt.hit.at, one.passage.order))
             last = members[0].passage.moment
             # A conversation that was given no title has its first line for one: not twice.
-            beginnings = [one_line(one.passage.excerpt.hit.text[:_TAIL]) for one in members]
-            if any(text.startswith(title.removesuffix("…")) for text in beginnings):
+            lines_shown = [one_line(one.passage.excerpt.hit.text[:_TAIL]) for one in members]
+            lines_shown += [line.partition(": ")[2] for one in members for line in one.around.values()]
+            if any(text.startswith(title.removesuffix("…")) for text in lines_shown):
                 title = _UNTITLED
         elif kind == _FACT:
             members = _group_subjects(members)

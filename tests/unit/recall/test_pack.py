@@ -488,6 +488,9 @@ def test_a_title_that_is_the_line_shown_is_not_repeated() -> None:
     ]
     assert lines(pack(titled, None, UTC))[0] == "## Conversation (Sunday 2023-05-07 09:30, message:N)"
     assert lines(pack(titled[:1], None, UTC))[0].startswith("## Shall we take the train… (")
+    asked = Turn(99, "Ana", "Shall we take the train to Lisbon?")
+    answer = excerpt("Yes.", title="Shall we take the train…", before=asked)
+    assert lines(pack([answer], None, UTC))[0] == "## Conversation (Sunday 2023-05-07 09:30, message:N)"
 
 
 @settings(max_examples=150)
