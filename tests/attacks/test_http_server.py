@@ -414,6 +414,8 @@ PIECES = {
     "half a second head": [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HT"],
     "half a body": [b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n12"],
     "half a chunk": [b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n12"],
+    "blank lines": [b"\r\n\r\n"],
+    "blank lines after a second request": [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\r\n\r\n"],
 }
 
 
@@ -438,3 +440,37 @@ def test_a_client_is_not_cut_off_where_the_server_is_slow(monkeypatch: pytest.Mo
         one.sendall(f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode())
         one.sendall(body)
         assert one.recv(12) == b"HTTP/1.1 204"
+
+
+def _send_headers(one: socket.socket) -> None:
+    for _ in range(10_000):
+        one.sendall(b"a: " + b"b" * 10_000 + b"\r\n")
+
+
+@pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+def test_a_head_without_end_is_cut_off(first: bytes) -> None:
+    with _listening() as port, socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+        if first:
+            one.sendall(first)
+            assert one.recv(1000).startswith(b"HTTP/1.1 204")
+        one.sendall(b"GET / HTTP/1.1\r\n")
+        with pytest.raises(OSError, match=r"reset|[Bb]roken"):
+            _send_headers(one)
+
+
+def test_the_next_request_may_begin_before_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.1)
+    whole = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with _listening(_dawdle) as port, socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+        one.sendall(whole + whole[:9])
+        assert one.recv(1000).startswith(b"HTTP/1.1 204")
+        # The rest never comes.
+        assert one.recv(1000) == b""
+
+
+def test_an_offer_to_upgrade_is_answered_as_if_it_were_not_there() -> None:
+    offer = b"Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    with _listening() as port, socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+        one.sendall(b"POST / HTTP/1.1\r\n" + offer + b"Content-Length: 2\r\n\r\n{}")
+        assert one.recv(1000).startswith(b"HTTP/1.1 204")

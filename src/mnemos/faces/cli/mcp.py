@@ -169,7 +169,8 @@ def _serve(
 
 
 def _check_server() -> None:
-    if find_spec("uvicorn") is None:
+    # The MCP SDK brings uvicorn alone.
+    if find_spec("uvicorn") is None or find_spec("httptools") is None:
         raise Unavailable(f"The HTTP server is not installed. {how_to_install('server')}")
 
 

@@ -11,58 +11,85 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mnemos.faces.http import limits
 
 
-class Connection(H11Protocol):
-    """Closes itself when a head or a body takes too long."""
+class _Part(Enum):
+    """The part of a request that a connection waits for."""
 
+    HEAD = "head"
+    BODY = "body"
+    NOTHING = "nothing"
+
+
+class Connection(HttpToolsProtocol):
+    """Closes itself when a head or a body takes too long, or a head is too long."""
+
+    _awaits = _Part.HEAD
+    _head_bytes = 0
     _timer: asyncio.TimerHandle | None = None
-    _awaits_head = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch()
+        self._watch_for(limits.HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
+        if self._awaits is _Part.NOTHING:
+            # The parser does not report blank lines before a head.
+            self._begin_head()
+        if self._awaits is _Part.HEAD:
+            self._head_bytes += len(data)
         super().data_received(data)
-        self._watch()
+        if self._awaits is _Part.BODY:
+            self._watch_for(limits.BODY_SECONDS)
+        elif self._awaits is _Part.HEAD:
+            if self._head_bytes > limits.HEAD_BYTES:
+                self.transport.close()
+            elif self._timer is None:
+                # More bytes of a head don't extend its time.
+                self._watch_for(limits.HEAD_SECONDS)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._awaits is _Part.NOTHING:
+            self._begin_head()
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self._awaits = _Part.BODY
+        self._stop_watching()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._awaits = _Part.NOTHING
+        self._stop_watching()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
         super().connection_lost(exc)
 
-    def _watch(self) -> None:
-        state = self.conn.their_state
-        if state is h11.IDLE:
-            # More bytes of a head don't extend its time.
-            if not self._awaits_head:
-                self._watch_for(limits.HEAD_SECONDS)
-                self._awaits_head = True
-        elif state is h11.SEND_BODY:
-            self._watch_for(limits.BODY_SECONDS)
-        else:
-            self._stop_watching()
+    def _begin_head(self) -> None:
+        self._awaits, self._head_bytes = _Part.HEAD, 0
 
     def _watch_for(self, seconds: float) -> None:
         self._stop_watching()
         self._timer = self.loop.call_later(seconds, self._expire)
 
     def _expire(self) -> None:
-        if self.flow.read_paused:
-            # We are the slow side: the client can't send on before the body is taken.
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if self.flow.read_paused or (self._awaits is _Part.HEAD and is_answering):
+            # We are the slow side: the client can't send on before the body is taken, or has an answer.
             self._watch_for(limits.BODY_SECONDS)
         else:
             self.transport.close()
 
     def _stop_watching(self) -> None:
-        self._awaits_head = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+HEAD_BYTES: Final = 64 * 1024
+"""Of the request line and the headers, beyond what arrived in one piece."""
 BODY_BYTES: Final = 1024 * 1024
 APPEND_BYTES: Final = 16 * 1024 * 1024
 """Of operations that carry a whole message or file in their input."""
