@@ -178,13 +178,15 @@ def test_slow_queries_of_one_token_leave_others_served(
             stack.enter_context(server.connect()).sendall(
                 _head(server, "sqlite_query", length, token=greedy) + body
             )
-        while (refused := server.post("recall", {"query": "x"}, token=greedy)).status == 200:
+        while f"in_flight {limits.IN_FLIGHT}\n".encode() not in server.send("GET", "/metrics").body:
             pass
+        refused = server.post("sqlite_query", {"query": "SELECT 1"}, token=greedy)
         assert (refused.status, refused.code) == (503, "busy")
         for _ in range(10):
             assert server.post("memory_status", token=other).status == 200
             assert server.post("recall", {"query": "launch"}, token=other).status == 200
-        assert server.post("memory_status", token=greedy).status == 200
+        for name, given in (("memory_status", {}), ("recall", {"query": "launch"})):
+            assert server.post(name, given, token=greedy).status == 200
         server.process.kill()
         server.process.wait()
 

@@ -124,7 +124,7 @@ def test_no_method_and_no_path_goes_around_the_token(served: Served, attempts: C
     attempts(len(tried))
     for method, path in tried:
         for query in ("", f"?token={served.token}", f"?access_token={served.token}&authorization=Bearer"):
-            # What is not a method is not a request.
+            # The parser knows the methods.
             refused = {"OPTIONS": 405, "mcp": 400}.get(method, 401)
             assert send(served, [], method, path + query)[0] == refused, (method, path)
 

@@ -22,9 +22,9 @@ from mnemos.operations import registry
 _Outcome = TypeVar("_Outcome")
 
 _LOOK, _END = "look", "end"
-_SEARCHES = frozenset(
-    {"recall", "session_search", "sessions_search", "memory_search", "entries_query", "sqlite_query"}
-)
+_SEARCHES = frozenset({"recall", "session_search", "sessions_search", "memory_search", "entries_query"})
+# The sandbox may compute for long, in another process.
+_SQL = frozenset({"sqlite_query"})
 
 
 @dataclass(slots=True, eq=False)
@@ -132,13 +132,15 @@ class Pool:
 
 
 class Workers:
-    """Three pools, so that an import or a search does not delay what is quick."""
+    """Four pools, so that an import, a search or SQL does not delay what is quick."""
 
     def __init__(self) -> None:
         self._quick = Pool("mnemos-quick", 7)
-        self._searches = Pool("mnemos-search", max(2, os.cpu_count() or 2))
+        # As many threads as cores: a search computes.
+        self._searches = Pool("mnemos-search", max(1, (os.cpu_count() or 2) - 1))
+        self._sql = Pool("mnemos-sql", 2)
         self._long = Pool("mnemos-long", 2)
-        self._pools = (self._quick, self._searches, self._long)
+        self._pools = (self._quick, self._searches, self._sql, self._long)
 
     def start(
         self,
@@ -149,9 +151,15 @@ class Workers:
     ) -> Cancellation:
         """Run the work of an operation in its pool; raise Busy if its owner or all have too much there."""
         task = Task(work, done)
-        pool = self._long if registry.is_long(name) else self._searches if name in _SEARCHES else self._quick
-        pool.submit(owner, task)
+        self._choose(name).submit(owner, task)
         return task.cancellation
+
+    def _choose(self, name: str) -> Pool:
+        if registry.is_long(name):
+            return self._long
+        if name in _SEARCHES:
+            return self._searches
+        return self._sql if name in _SQL else self._quick
 
     def close(self, deadline: float | None = None) -> bool:
         """Stop what can be stopped, and wait for the rest: a write that has begun is finished.
