@@ -22,7 +22,7 @@ from mnemos.settings import Settings
 SECONDS = 60
 _PORT = re.compile(rb"127\.0\.0\.1:(\d+)")
 # A token may be used 50 times per second.
-_TOKENS = 40
+TOKENS = 40
 
 # The floor: the usual parts of such a server, which run a function that does nothing in a thread.
 BARE = """
@@ -43,7 +43,8 @@ listening = socket.create_server(("127.0.0.1", 0))
 listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 print(f"127.0.0.1:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
 app = Starlette(routes=[Route("/v1/{name}", answer, methods=["POST"])])
-config = uvicorn.Config(app, http="h11", loop="asyncio", lifespan="off", log_config=None, access_log=False)
+parser = sys.argv[2]
+config = uvicorn.Config(app, http=parser, loop="asyncio", lifespan="off", log_config=None, access_log=False)
 uvicorn.Server(config).run(sockets=[listening])
 """
 
@@ -81,18 +82,26 @@ class Client:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def post(self, name: str, arguments: dict[str, Any]) -> tuple[int, bytes]:
-        return self.upload(name, json.dumps(arguments).encode(), "application/json")
+        self._send(name, json.dumps(arguments).encode(), {"Content-Type": "application/json"})
+        return self._receive()
 
-    def upload(self, name: str, body: bytes, media: str) -> tuple[int, bytes]:
+    def upload(self, name: str, body: bytes, media: str) -> str:
+        """Send a file, follow the progress of its import, and return the name of the last event."""
+        headers = {"Content-Type": media, "Accept": "text/event-stream", "Connection": "close"}
+        self._send(name, body, headers)
+        with self._socket.makefile("rb") as lines:
+            events = [line for line in lines if line.startswith(b"event: ")]
+        return events[-1].decode().split()[1] if events else "none"
+
+    def _send(self, name: str, body: bytes, headers: dict[str, str]) -> None:
         given = {
             "Host": f"127.0.0.1:{self._served.port}",
             "Authorization": f"Bearer {next(self._served.tokens)}",
-            "Content-Type": media,
             "Content-Length": str(len(body)),
+            **headers,
         }
         head = "".join(f"{key}: {value}\r\n" for key, value in given.items())
         self._socket.sendall(f"POST /v1/{name} HTTP/1.1\r\n{head}\r\n".encode() + body)
-        return self._receive()
 
     def _receive(self) -> tuple[int, bytes]:
         data = b""
@@ -124,15 +133,15 @@ def listen(one: Served) -> Iterator[Iterator[bytes]]:
 
 
 @contextmanager
-def bare(size: int) -> Iterator[Served]:
-    with _started([sys.executable, "-c", BARE, str(size)]) as served:
+def bare(size: int, parser: str) -> Iterator[Served]:
+    with _started([sys.executable, "-c", BARE, str(size), parser]) as served:
         yield served
 
 
 @contextmanager
 def served(home: Path, *arguments: str) -> Iterator[Served]:
     settings = Settings(home=home)
-    tokens = [create_token(settings, f"bench-{n}", "write", now=time.time())[1] for n in range(_TOKENS)]
+    tokens = [create_token(settings, f"bench-{n}", "write", now=time.time())[1] for n in range(TOKENS)]
     with _started([*PROGRAM, "serve", "--home", str(home), "--port", "0", *arguments]) as one:
         one.tokens = cycle(tokens)
         yield one

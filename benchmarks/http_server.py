@@ -3,6 +3,7 @@
 Each figure is a ratio of two that were taken in turn on the same machine, or has a bar of its own:
 
 - ``cpu``: (a bare starlette server with a hop to a thread + the direct call) ÷ the served call;
+  the bare server with the parser that comes with it, and with ours;
 - ``beside``: the p99 of ``memory_status`` while messages are imported and four clients recall ÷ its idle p99;
 - ``events``: from a commit in another process to its event; CPU of ten idle listeners;
 - ``slow``: the p99 of ``memory_status`` while 200 requests are half-sent ÷ its p99 without them;
@@ -20,12 +21,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import mnemos
 from benchmarks.corpus import Corpus
-from benchmarks.http_clients import PROGRAM, Client, Served, bare, listen, served
+from benchmarks.http_clients import PROGRAM, TOKENS, Client, Served, bare, listen, served
 from benchmarks.measure import median, percentile
 from benchmarks.peers import working_folder
 from benchmarks.report import Options, Result, Table
@@ -91,10 +93,14 @@ def _fill(memory: mnemos.Memory, size: int) -> list[str]:
 
 
 def _settle(ours: Served, calls: dict[str, list[dict[str, Any]]]) -> None:
-    """Wait until the server has loaded what it needs: that is the cost of its start, not of a request."""
+    """Wait until the server has loaded what it needs: that is the cost of its start, not of a request.
+
+    It also stores the first use of each token, once a day.
+    """
     client = Client(ours)
     for name, given in calls.items():
-        _check(client.post(name, given[0]))
+        for _ in range(TOKENS):
+            _check(client.post(name, given[0]))
     client.close()
     for _ in range(30):
         before = ours.cpu
@@ -122,17 +128,21 @@ def _time_direct(memory: mnemos.Memory, name: str, given: list[dict[str, Any]]) 
 def _compare_cpu(
     ours: Served, name: str, given: list[dict[str, Any]], direct: float, size: int, options: Options
 ) -> dict[str, float]:
-    ratios, bares, serveds = [], [], []
-    with bare(size) as floor:
+    plains, parsed, serveds = [], [], []
+    with bare(size, "h11") as plain, bare(size, "httptools") as fast:
         for _ in range(options.repeat):
-            bares.append(_cpu_of(floor, name, given, 600))
+            plains.append(_cpu_of(plain, name, given, 600))
+            parsed.append(_cpu_of(fast, name, given, 600))
             serveds.append(_cpu_of(ours, name, given, _count(name)))
-            ratios.append((bares[-1] + direct) / serveds[-1])
     return {
         "direct_us": direct * 1e6,
-        "bare_us": median(bares) * 1e6,
+        "bare_us": median(plains) * 1e6,
+        "bare_httptools_us": median(parsed) * 1e6,
         "served_us": median(serveds) * 1e6,
-        "ratio": median(ratios),
+        "ratio": median([(one + direct) / served for one, served in zip(plains, serveds, strict=True)]),
+        "ratio_httptools": median(
+            [(one + direct) / served for one, served in zip(parsed, serveds, strict=True)]
+        ),
         "bar": BARS[name],
     }
 
@@ -155,26 +165,34 @@ def _check(answer: tuple[int, bytes]) -> bytes:
     return answer[1]
 
 
-def _probe(one: Served, times: int) -> list[float]:
-    """Return the milliseconds of quick calls, one after the other."""
-    client = Client(one)
-    taken = []
-    for _ in range(times):
-        before = time.perf_counter()
-        _check(client.post("memory_status", {}))
-        taken.append((time.perf_counter() - before) * 1e3)
-    client.close()
-    return taken
+@dataclass(slots=True)
+class Probes:
+    """Milliseconds of quick calls, one after the other."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """Of CPU time that the server used meanwhile, for any call. Other programs don't count."""
+
+    def ask(self, one: Served, times: int) -> None:
+        client = Client(one)
+        for _ in range(times):
+            before, used = time.perf_counter(), one.cpu
+            _check(client.post("memory_status", {}))
+            self.wall.append((time.perf_counter() - before) * 1e3)
+            self.cpu.append((one.cpu - used) * 1e3)
+        client.close()
 
 
-def _compare_p99(idle: list[float], loaded: list[float]) -> dict[str, float]:
-    both = percentile(idle, 0.99), percentile(loaded, 0.99)
+def _compare_p99(idle: Probes, loaded: Probes) -> dict[str, float]:
+    both = percentile(idle.wall, 0.99), percentile(loaded.wall, 0.99)
     return {
-        "idle_p50_ms": median(idle),
-        "loaded_p50_ms": median(loaded),
+        "idle_p50_ms": median(idle.wall),
+        "loaded_p50_ms": median(loaded.wall),
         "idle_p99_ms": both[0],
         "loaded_p99_ms": both[1],
         "ratio": both[1] / both[0],
+        "idle_p99_cpu_ms": percentile(idle.cpu, 0.99),
+        "loaded_p99_cpu_ms": percentile(loaded.cpu, 0.99),
     }
 
 
@@ -186,14 +204,14 @@ def _measure_half_sent(ours: Served, options: Options) -> dict[str, float]:
         f"Authorization: Bearer {next(ours.tokens)}\r\nContent-Type: application/json\r\n"
         "Content-Length: 9\r\n\r\n{"
     )
-    idle, loaded = [], []
+    idle, loaded = Probes(), Probes()
     for _ in range(options.repeat):
-        idle += _probe(ours, probes)
+        idle.ask(ours, probes)
         with ExitStack() as opened:
             for number in range(HALF_SENT):
                 slow = opened.enter_context(socket.create_connection(("127.0.0.1", ours.port)))
                 slow.sendall((head + (body if number % 10 == 0 else "")).encode())
-            loaded += _probe(ours, probes)
+            loaded.ask(ours, probes)
     return _compare_p99(idle, loaded) | {"bar": 2.0}
 
 
@@ -251,7 +269,8 @@ def _measure_beside(
         for session in Corpus(size, SEED + 1).sessions():
             said = [{"role": one["role"], "content": one["content"]} for one in session.messages]
             lines.write(json.dumps({"messages": said}) + "\n")
-    idle = _probe(ours, QUICK_PROBES if options.quick else PROBES * 2)
+    idle, loaded = Probes(), Probes()
+    idle.ask(ours, QUICK_PROBES if options.quick else PROBES * 2)
     ended = threading.Event()
     failures: list[str] = []
 
@@ -269,7 +288,9 @@ def _measure_beside(
             client.close()
 
     def bring_in(client: Client) -> None:
-        _check(client.upload("import_jsonl", file.read_bytes(), "application/x-ndjson"))
+        last = client.upload("import_jsonl", file.read_bytes(), "application/x-ndjson")
+        if last != "result":
+            raise RuntimeError(f"the import ended with {last}")
 
     turns = iter(range(10**9))
     began = time.perf_counter()
@@ -282,9 +303,8 @@ def _measure_beside(
     ]
     for thread in threads:
         thread.start()
-    loaded: list[float] = []
     while not ended.is_set():
-        loaded += _probe(ours, 20)
+        loaded.ask(ours, 20)
     for thread in threads:
         thread.join()
     if failures:
@@ -292,7 +312,7 @@ def _measure_beside(
     return _compare_p99(idle, loaded) | {
         "imported": size,
         "seconds": time.perf_counter() - began,
-        "probes": len(loaded),
+        "probes": len(loaded.wall),
         "bar": 5.0,
     }
 
@@ -353,8 +373,9 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
     cpu = [
         [
             name,
-            *(f"{one[key]:.0f}" for key in ("bare_us", "direct_us", "served_us")),
+            *(f"{one[key]:.0f}" for key in ("bare_us", "bare_httptools_us", "direct_us", "served_us")),
             f"{one['ratio']:.2f}",
+            f"{one['ratio_httptools']:.2f}",
             f"{one['bar']:.2f}",
         ]
         for name, one in figures["cpu"].items()
@@ -366,6 +387,7 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
                 f"{one[key]:.2f}"
                 for key in ("idle_p50_ms", "loaded_p50_ms", "idle_p99_ms", "loaded_p99_ms", "ratio", "bar")
             ),
+            *(f"{one[key]:.2f}" for key in ("idle_p99_cpu_ms", "loaded_p99_cpu_ms")),
         ]
         for name, one in (("import and recalls", figures["beside"]), ("200 half-sent", figures["slow"]))
     ]
@@ -390,10 +412,24 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
     ]
     size = f"{figures['messages']:,} messages"
     return [
-        Table(f"CPU of a request, {size}, µs", ("", "bare", "direct", "served", "ratio", "at least"), cpu),
+        Table(
+            f"CPU of a request, {size}, µs",
+            ("", "bare", "with httptools", "direct", "served", "ratio", "with httptools", "at least"),
+            cpu,
+        ),
         Table(
             "memory_status beside other work, ms",
-            ("", "idle p50", "p50", "idle p99", "p99", "ratio", "at most"),
+            (
+                "",
+                "idle p50",
+                "p50",
+                "idle p99",
+                "p99",
+                "ratio",
+                "at most",
+                "idle p99, its CPU",
+                "p99, its CPU",
+            ),
             beside,
         ),
         Table("Events, end and start", ("", "measured", "at most"), rest),
