@@ -150,7 +150,7 @@ class Api:
     def _check_site(self, request: Request) -> None:
         hosts, origins = request.values(b"host"), request.values(b"origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            raise Rejection(421, "This server does not answer for that host.")
+            raise Rejection(421, "This server does not answer for that host. --allowed-host allows another.")
         if origins and (len(origins) > 1 or origins[0].lower() not in self._origins):
             raise NotAllowed("Requests from other web sites are refused.")
 

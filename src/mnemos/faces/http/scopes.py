@@ -20,6 +20,11 @@ def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file
     ``carries_file``: its file is in the body of the request or of the answer, and none of this machine.
     """
     needed = needed_scope(operation, carries_file=carries_file)
+    if needed is Scope.LOCAL and grant.scope < needed:
+        raise NotAllowed(
+            f"{name} uses files of the server's machine. "
+            "It needs the owner's token, from that machine and not through a proxy."
+        )
     if grant.scope < needed:
         may_read = grant.scope is Scope.READ and "read_only" in operation.__struct_fields__
         advice = " To only read, pass read_only: true." if may_read else ""
