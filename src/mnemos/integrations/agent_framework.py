@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent_framework import AgentSession, ContextProvider, HistoryProvider, Message, SessionStore
-
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, item_of, message_of
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.storage.entries import USUAL_USER
+
+with framework("agent-framework"):
+    from agent_framework import AgentSession, ContextProvider, HistoryProvider, Message, SessionStore
 
 if TYPE_CHECKING:
     from agent_framework import SessionContext
@@ -24,7 +26,7 @@ SOURCE = "agent-framework"
 _NO_SESSION = "default"
 
 
-class MnemosHistoryProvider(HistoryProvider):
+class MnemosHistoryProvider(Opened, HistoryProvider):
     """The messages of each session, in a memory that other agents and processes share."""
 
     def __init__(
@@ -51,16 +53,11 @@ class MnemosHistoryProvider(HistoryProvider):
     async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
         await self._history(session_id).append([_as_message(message) for message in messages])
 
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
-
     def _history(self, session_id: str | None) -> History:
         return History(self._memory, session_id or _NO_SESSION, SOURCE, **self._about)
 
 
-class MnemosContextProvider(ContextProvider):
+class MnemosContextProvider(Opened, ContextProvider):
     """Adds what other sessions of the user said about the coming message to the instructions of a run."""
 
     def __init__(
@@ -86,13 +83,8 @@ class MnemosContextProvider(ContextProvider):
         if block:
             context.extend_instructions(self.source_id, block)
 
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
-
-class MnemosSessionStore(SessionStore):
+class MnemosSessionStore(Opened, SessionStore):
     """Snapshots of sessions: entries of a namespace of the user, which recall does not find."""
 
     def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
@@ -113,11 +105,6 @@ class MnemosSessionStore(SessionStore):
     async def delete(self, session_id: str) -> None:
         SessionStore.validate_session_id(session_id)
         await self._memory.entries.delete(self._namespace, session_id)
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
 
 def _as_message(message: Message) -> dict[str, Any]:

@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
-
 from mnemos.errors import MnemosError
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.files import FileProblem, MemoryFiles
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
 from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.storage.entries import USUAL_USER
 
+with framework("anthropic"):
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-class MnemosMemoryTool(BetaAbstractMemoryTool):
+
+class MnemosMemoryTool(OpenedSync, BetaAbstractMemoryTool):
     """The tool ``memory_20250818`` for the synchronous client."""
 
     def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
         """``memory``: one that is open, or the home to open; ``user_id``: whose files these are."""
         super().__init__()
-        opened, self._owned = open_source(memory, **flags)
-        self._memory = opened.sync
-        self._files = MemoryFiles(self._memory, user_id)
+        self._memory, self._owned = open_source(memory, **flags)
+        self._files = MemoryFiles(self._sync, user_id)
 
     def view(self, command: Any) -> str:
         return _answer(lambda: self._files.view(command.path, command.view_range))
@@ -48,11 +49,6 @@ class MnemosMemoryTool(BetaAbstractMemoryTool):
 
     def clear_all_memory(self) -> str:
         return _answer(self._files.clear)
-
-    def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            self._memory.close()
 
 
 class AsyncMnemosMemoryTool(BetaAsyncAbstractMemoryTool):

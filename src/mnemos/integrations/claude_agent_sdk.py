@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from claude_agent_sdk import fold_session_summary
-from claude_agent_sdk.types import (
-    SessionKey,
-    SessionListSubkeysKey,
-    SessionStore,
-    SessionStoreEntry,
-    SessionStoreListEntry,
-    SessionSummaryEntry,
-)
-
 from mnemos.errors import Conflict, NotFound
-from mnemos.integrations.shared.history import item_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_store
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import item_of, list_sessions, message_of, name_session
+from mnemos.integrations.shared.memory_source import Opened, Source, open_store
 from mnemos.sessions.session_types import Session
 
+with framework("claude-agent-sdk"):
+    from claude_agent_sdk import fold_session_summary
+    from claude_agent_sdk.types import (
+        SessionKey,
+        SessionListSubkeysKey,
+        SessionStore,
+        SessionStoreEntry,
+        SessionStoreListEntry,
+        SessionSummaryEntry,
+    )
+
 SOURCE = "claude-agent-sdk"
-_PAGE = 500
 
 
-class MnemosSessionStore(SessionStore):
+class MnemosSessionStore(Opened, SessionStore):
     """Transcripts of the Claude Agent SDK in a memory: found by recall, resumed from anywhere."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
@@ -101,21 +102,9 @@ class MnemosSessionStore(SessionStore):
         children = await self._memory.sessions.children(_name({**key}))
         return [child["metadata"]["subpath"] for child in children if child["message_count"]]
 
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
-
     async def _list(self, project_key: str) -> list[Session]:
         """Return the sessions of a project that have lines, without sub-agents."""
-        found: list[Session] = []
-        while len(found) % _PAGE == 0:
-            page = await self._memory.sessions.search_sessions(
-                SOURCE, _PAGE, len(found), archived=None, metadata={"project_key": project_key}
-            )
-            if not page:
-                break
-            found += page
+        found = await list_sessions(self._memory, SOURCE, metadata={"project_key": project_key})
         return [one for one in found if one["message_count"] and "subpath" not in one["metadata"]]
 
 

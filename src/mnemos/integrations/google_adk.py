@@ -13,14 +13,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.genai.types import Content, Part
-
 from mnemos.errors import NotFound
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags, render_speaker
+
+with framework("google-adk"):
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.genai.types import Content, Part
 
 if TYPE_CHECKING:
     from google.adk.events.event import Event
@@ -32,7 +34,7 @@ _PREFIX = "message:"
 _EVENTS, _MEMORIES = "events", "memories"
 
 
-class MnemosMemoryService(BaseMemoryService):
+class MnemosMemoryService(Opened, BaseMemoryService):
     """Memories of users of ADK apps: found by meaning, separately for each user."""
 
     def __init__(self, memory: Source = None, *, limit: int = 10, **flags: Any) -> None:
@@ -100,11 +102,6 @@ class MnemosMemoryService(BaseMemoryService):
         if number.isascii() and number.isdigit():
             with suppress(NotFound):
                 await self._memory.forget(f"{_PREFIX}{number}", user_id=_owner(app_name, user_id))
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     async def _append(self, app_name: str, user_id: str, name: str, messages: Any) -> None:
         said = [message for message in messages if message["content"]]

@@ -12,29 +12,30 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from google.adk.errors import StaleSessionError
-from google.adk.errors.already_exists_error import AlreadyExistsError
-from google.adk.errors.session_not_found_error import SessionNotFoundError
-from google.adk.events.event import Event
-from google.adk.sessions.base_session_service import BaseSessionService as Base
-from google.adk.sessions.base_session_service import GetSessionConfig, ListSessionsResponse
-from google.adk.sessions.session import Session
-from google.adk.sessions.state import State
-from pydantic_core import to_jsonable_python
-
 from mnemos.errors import AlreadyExists, Conflict, NotFound
-from mnemos.integrations.shared.history import item_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_store
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import item_of, list_sessions, message_of, name_session
+from mnemos.integrations.shared.memory_source import Opened, Source, open_store
 from mnemos.sessions import session_types
 
+with framework("google-adk"):
+    from google.adk.errors import StaleSessionError
+    from google.adk.errors.already_exists_error import AlreadyExistsError
+    from google.adk.errors.session_not_found_error import SessionNotFoundError
+    from google.adk.events.event import Event
+    from google.adk.sessions.base_session_service import BaseSessionService as Base
+    from google.adk.sessions.base_session_service import GetSessionConfig, ListSessionsResponse
+    from google.adk.sessions.session import Session
+    from google.adk.sessions.state import State
+    from pydantic_core import to_jsonable_python
+
 SOURCE, _STATE = "google-adk-sessions", "google-adk-state"
-_PAGE = 500
 # Times of a session that went through another store may differ by this without a change.
 _SAME_TIME = 0.001
 _APP, _USER = State.APP_PREFIX, State.USER_PREFIX
 
 
-class MnemosSessionService(Base):
+class MnemosSessionService(Opened, Base):
     """Sessions of ADK in a memory that other agents and processes share."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
@@ -86,11 +87,7 @@ class MnemosSessionService(Base):
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         about = {"app": app_name} if user_id is None else {"app": app_name, "user": user_id}
-        stored: list[session_types.Session] = []
-        while page := await self._memory.sessions.search_sessions(
-            SOURCE, _PAGE, len(stored), archived=None, metadata=about
-        ):
-            stored += page
+        stored = await list_sessions(self._memory, SOURCE, metadata=about)
         users = {one["metadata"]["user"] for one in stored}
         shared = {user: await self._read_shared(app_name, user) for user in users}
         sessions = [_make_session(one, shared[one["metadata"]["user"]], []) for one in stored]
@@ -134,11 +131,6 @@ class MnemosSessionService(Base):
         session._storage_update_marker = str(stored["revision"] + 1)
         session.last_update_time = event.timestamp
         return self._commit_event_to_session(session, event)
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     async def _share(self, states: dict[str, dict[str, Any]]) -> None:
         """Write what all sessions of a user or an app see."""

@@ -12,24 +12,26 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest
-from langchain_core.documents import Document
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, convert_to_openai_messages
-from langchain_core.retrievers import BaseRetriever
-from langgraph.config import get_config
-
 from mnemos.errors import MnemosError
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import name_session
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
 from mnemos.integrations.shared.recall import recall_block, recall_block_now, warn_once
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.recall.answer import Recall, RecallHit
 from mnemos.text.stored_text import escape_tags
 
+with framework("langchain"):
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest
+    from langchain_core.documents import Document
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, convert_to_openai_messages
+    from langchain_core.retrievers import BaseRetriever
+    from langgraph.config import get_config
+
 SOURCE = "langchain"
 
 
-class MnemosMiddleware(AgentMiddleware):
+class MnemosMiddleware(OpenedSync, AgentMiddleware):
     """Recall in every call of the model, and a record of every turn.
 
     The thread and the user are ``thread_id`` and ``user_id`` in the ``configurable`` of a run.
@@ -45,7 +47,7 @@ class MnemosMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> Any:
         question, about = self._question(request)
-        return handler(_add(request, recall_block_now(self._memory.sync, question, **about)))
+        return handler(_add(request, recall_block_now(self._sync, question, **about)))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Any]]
@@ -56,7 +58,7 @@ class MnemosMiddleware(AgentMiddleware):
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - as LangChain has it
         session_id, user_id = self._place()
         with _failures_as_warnings():
-            sessions = self._memory.sync.sessions
+            sessions = self._sync.sessions
             sessions.ensure_session(session_id, SOURCE, user_id=user_id)
             sessions.append_messages(session_id, list(_read_turn(state["messages"])))
 
@@ -66,11 +68,6 @@ class MnemosMiddleware(AgentMiddleware):
             sessions = self._memory.sessions
             await sessions.ensure_session(session_id, SOURCE, user_id=user_id)
             await sessions.append_messages(session_id, list(_read_turn(state["messages"])))
-
-    def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            self._memory.sync.close()
 
     def _place(self) -> tuple[str, str | None]:
         """Return the session of this run and its user. Threads of two users are two sessions."""

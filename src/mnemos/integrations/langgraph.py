@@ -11,35 +11,37 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, cast
 
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    IndexConfig,
-    Item,
-    ListNamespacesOp,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    TTLConfig,
-    ensure_embeddings,
-    get_text_at_path,
-    tokenize_path,
-    validate_op_namespace,
-)
-
 from mnemos.entries import MemoryEntry
 from mnemos.errors import InvalidInput
-from mnemos.integrations.shared.memory_source import Source, open_store
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, clock_of, open_store
 from mnemos.integrations.shared.vectors import best_cosine, pack_vector
 from mnemos.memory.call_lanes import READS, WRITES, Lanes
+
+with framework("langgraph"):
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        IndexConfig,
+        Item,
+        ListNamespacesOp,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+        ensure_embeddings,
+        get_text_at_path,
+        tokenize_path,
+        validate_op_namespace,
+    )
 
 _COMPARED = 10_000  # entries per search with the caller's embedder
 Vectors = dict[str, list[float]]
 
 
-class MnemosStore(BaseStore):
+class MnemosStore(OpenedSync, BaseStore):
     """Items of LangGraph in a memory."""
 
     supports_ttl = True
@@ -53,8 +55,7 @@ class MnemosStore(BaseStore):
         **flags: Any,
     ) -> None:
         """``memory``: an open one, or the home or URL; ``index``: the caller's embedder and fields."""
-        opened, self._owned = open_store(memory, **flags)
-        self._memory = opened.sync
+        self._memory, self._owned = open_store(memory, **flags)
         self._lanes = Lanes()
         self.ttl_config = ttl
         self.index_config = index
@@ -84,14 +85,9 @@ class MnemosStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Erase expired items, which are not found anyway, and return how many there were."""
-        before = self._memory.entries.count()
-        self._memory.entries.settle()
-        return before - self._memory.entries.count()
-
-    def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            self._memory.close()
+        before = self._sync.entries.count()
+        self._sync.entries.settle()
+        return before - self._sync.entries.count()
 
     def _plan(self, ops: Iterable[Op]) -> list[Op]:
         planned = list(ops)
@@ -111,7 +107,7 @@ class MnemosStore(BaseStore):
 
     def _read(self, op: Op, vectors: Vectors) -> Result:
         if isinstance(op, GetOp):
-            entry = self._memory.entries.retrieve(op.namespace, op.key)
+            entry = self._sync.entries.retrieve(op.namespace, op.key)
             self._refresh([entry] if entry else [], refresh=op.refresh_ttl)
             return Item(**_fields(entry)) if entry else None
         if isinstance(op, SearchOp):
@@ -124,7 +120,7 @@ class MnemosStore(BaseStore):
         return self._list_namespaces(cast(ListNamespacesOp, op))
 
     def _search(self, op: SearchOp, vectors: Vectors) -> list[tuple[MemoryEntry, float | None]]:
-        find = partial(self._memory.entries.find, op.namespace_prefix, filter=op.filter)
+        find = partial(self._sync.entries.find, op.namespace_prefix, filter=op.filter)
         question = vectors.get(f"?{op.query}") if op.query else None
         if question is None:
             found = find(query=op.query, limit=op.limit, offset=op.offset)
@@ -138,20 +134,20 @@ class MnemosStore(BaseStore):
 
     def _put(self, op: PutOp, vectors: Vectors) -> None:
         if op.value is None:
-            self._memory.entries.delete(op.namespace, op.key)
+            self._sync.entries.delete(op.namespace, op.key)
             return
         metadata: dict[str, Any] = {} if op.ttl is None else {"ttl": op.ttl}
         fields = None if op.index is None else [] if op.index is False else list(op.index)
         if self.embeddings is not None and op.index is not False:
             texts = _texts_at(op.value, fields or self._fields)
             metadata["vectors"] = [pack_vector(vectors[text]) for text in texts]
-        self._memory.entries.put(
+        self._sync.entries.put(
             op.namespace,
             op.key,
             dict(op.value),
             metadata=metadata,
             fields=None if fields == ["$"] else fields,
-            expires_at=None if op.ttl is None else self._memory.clock() + op.ttl * 60,
+            expires_at=None if op.ttl is None else clock_of(self._sync)() + op.ttl * 60,
             # The program stores it and asks for it. Recall scans it before it enters a prompt unasked.
             allow=True,
         )
@@ -160,14 +156,14 @@ class MnemosStore(BaseStore):
         """Let entries with a time to live expire that long after this access."""
         for entry in entries if refresh else ():
             if (minutes := entry.metadata.get("ttl")) is not None:
-                until = self._memory.clock() + minutes * 60
-                self._memory.entries.set_expiry(entry.namespace, entry.key, until)
+                until = clock_of(self._sync)() + minutes * 60
+                self._sync.entries.set_expiry(entry.namespace, entry.key, until)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         found: list[tuple[str, ...]] | None = None
         for condition in op.match_conditions or [None]:
             asked = {} if condition is None else {str(condition.match_type): tuple(condition.path)}
-            some = self._memory.entries.namespaces(**asked, limit=1 << 30)  # type: ignore[arg-type]
+            some = self._sync.entries.namespaces(**asked, limit=1 << 30)  # type: ignore[arg-type]
             found = some if found is None else [one for one in found if one in some]
         cut = sorted({one[: op.max_depth] for one in found or ()})
         return cut[op.offset : op.offset + op.limit]

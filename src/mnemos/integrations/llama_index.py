@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import BaseMemoryBlock
-from pydantic import PrivateAttr
-
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, message_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.memory.async_memory import AsyncMemory
+
+with framework("llama-index"):
+    from llama_index.core.base.llms.types import ChatMessage
+    from llama_index.core.memory import BaseMemoryBlock
+    from pydantic import PrivateAttr
 
 SOURCE = "llama-index"
 
 
-class MnemosMemoryBlock(BaseMemoryBlock[str]):
+class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
     """A block of what other conversations of the user said about the last message, fenced as data."""
 
     _memory: AsyncMemory = PrivateAttr()
@@ -60,11 +62,6 @@ class MnemosMemoryBlock(BaseMemoryBlock[str]):
             by_key.setdefault(key, []).append(as_message(message))
         for key, new in by_key.items():
             await History(self._memory, key, SOURCE, user_id=self._user_id).append(new)
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     def _name(self, key: str) -> str:
         return name_session(SOURCE, self._user_id, key)

@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
-from pydantic import PrivateAttr
-
 from mnemos.errors import Conflict
 from mnemos.integrations.llama_index import SOURCE, as_message
-from mnemos.integrations.shared.history import History, item_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import History, copy_of, item_of, list_sessions, name_session
+from mnemos.integrations.shared.memory_source import Opened, Source, open_store
 from mnemos.memory.async_memory import AsyncMemory
 
+with framework("llama-index"):
+    from llama_index.core.base.llms.types import ChatMessage
+    from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+    from pydantic import PrivateAttr
+
 _ARCHIVED = "archived"
-_COPIED = ("role", "content", "timestamp")
-_PAGE = 500
 _Stored = dict[str, Any]
 
 
-class MnemosChatStore(AsyncDBChatStore):
+class MnemosChatStore(Opened, AsyncDBChatStore):
     """Conversations by key, in a memory that other agents and processes share."""
 
     _memory: AsyncMemory = PrivateAttr()
     _owned: bool = PrivateAttr()
-    _about: dict[str, Any] = PrivateAttr()
+    _user_id: str | None = PrivateAttr()
 
     def __init__(
         self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
@@ -40,8 +40,8 @@ class MnemosChatStore(AsyncDBChatStore):
         ``private``: keep conversations in this process only.
         """
         super().__init__()
-        self._memory, self._owned = open_source(memory, **flags)
-        self._about = {"user_id": user_id, "private": private}
+        self._memory, self._owned = open_store(memory, private=private, **flags)
+        self._user_id = user_id
 
     async def get_messages(
         self,
@@ -105,29 +105,19 @@ class MnemosChatStore(AsyncDBChatStore):
         return _as_items(active[:n])
 
     async def get_keys(self) -> list[str]:
-        start = name_session(SOURCE, self._about["user_id"], "")
-        names: list[str] = []
-        seen = 0
-        while page := await self._memory.sessions.search_sessions(
-            SOURCE, _PAGE, seen, archived=None, user_id=self._about["user_id"]
-        ):
-            seen += len(page)
-            names += [one["id"] for one in page if one["id"].startswith(start)]
-        keys = [name[len(start) :].replace("%2F", "/").replace("%25", "%") for name in names]
+        start = name_session(SOURCE, self._user_id, "")
+        sessions = await list_sessions(self._memory, SOURCE, user_id=self._user_id)
+        names = [one["id"][len(start) :] for one in sessions if one["id"].startswith(start)]
+        keys = [name.replace("%2F", "/").replace("%25", "%") for name in names]
         # A session whose messages were all removed is kept for searches.
         return [key for key in keys if await self._history(key).read(1)]
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     @classmethod
     def class_name(cls) -> str:
         return "MnemosChatStore"
 
     def _history(self, key: str) -> History:
-        return History(self._memory, key, SOURCE, **self._about)
+        return History(self._memory, key, SOURCE, user_id=self._user_id)
 
     async def _read(self, key: str) -> tuple[list[_Stored], list[_Stored], int | None]:
         """Return the archived and the active messages, and the revision of the session."""
@@ -152,14 +142,14 @@ class MnemosChatStore(AsyncDBChatStore):
                 if not new:
                     return before
                 await history.memory.sessions.ensure_session(
-                    history.session_id, SOURCE, user_id=self._about["user_id"]
+                    history.session_id, SOURCE, user_id=self._user_id
                 )
                 continue
             kept = 0
             while kept < min(len(old), len(new)) and old[kept] is new[kept]:
                 kept += 1
             # Searches find the message before; the copy is for the history alone.
-            tail = [_copy(one) if "id" in one else one for one in new[kept:]]
+            tail = [copy_of(one) if "id" in one else one for one in new[kept:]]
             about: dict[str, Any] = {"metadata": {_ARCHIVED: len(new_archived)}, "if_revision": revision}
             try:
                 if kept == len(old):
@@ -179,7 +169,3 @@ def _as_items(messages: Sequence[_Stored]) -> list[ChatMessage]:
 def _without(messages: list[_Stored], removed: Sequence[_Stored]) -> list[_Stored]:
     ids = {one["id"] for one in removed}
     return [one for one in messages if one["id"] not in ids]
-
-
-def _copy(message: _Stored) -> dict[str, Any]:
-    return {field: message[field] for field in _COPIED} | {"origin": "memory"}

@@ -26,7 +26,7 @@ from mnemos.integrations.mem0_forms import (
     refuse,
     translate,
 )
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
 from mnemos.language.updates import Verdict, judge
 from mnemos.memory.call_lanes import READS, WRITES, Lanes
 
@@ -42,13 +42,12 @@ Stated = tuple[str, Mapping[str, Any]]
 """A statement, and the message it was made in."""
 
 
-class Memory:
+class Memory(OpenedSync):
     """Memories of users, agents and runs."""
 
     def __init__(self, memory: Source = None, **flags: Any) -> None:
         """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
         self._memory, self._owned = open_source(memory, **flags)
-        self._entries = self._memory.sync.entries
 
     def add(
         self,
@@ -125,7 +124,7 @@ class Memory:
         changes["metadata"] = {**old.value["metadata"], **(metadata or {})}
         if text is not None:
             changes["changes"] = [*old.value["changes"], make_change("UPDATE", old.value["memory"], text)]
-        self._entries.put(old.namespace, memory_id, {**old.value, **changes}, fields=["memory"])
+        self._sync.entries.put(old.namespace, memory_id, {**old.value, **changes}, fields=["memory"])
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
@@ -144,20 +143,15 @@ class Memory:
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """Return the changes of a memory, the oldest first."""
         known = self._look_up(memory_id)
-        found = [known] if known else self._entries.find((), filter={"deleted": memory_id}, limit=1)
+        found = [known] if known else self._sync.entries.find((), filter={"deleted": memory_id}, limit=1)
         return [{"memory_id": memory_id, **change} for one in found for change in one.value["changes"]]
 
     def reset(self) -> None:
         """Delete every memory and its history. Nothing else in the home changes."""
         for label in (LABEL, _HISTORY):
-            for namespace in self._entries.namespaces(suffix=(label,), limit=MAX_FOUND):
-                for key in self._entries.list_keys(namespace):
-                    self._entries.delete(namespace, key)
-
-    def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            self._memory.sync.close()
+            for namespace in self._sync.entries.namespaces(suffix=(label,), limit=MAX_FOUND):
+                for key in self._sync.entries.list_keys(namespace):
+                    self._sync.entries.delete(namespace, key)
 
     def __enter__(self) -> Self:
         return self
@@ -175,7 +169,7 @@ class Memory:
             new.append(NewEntry(memory_id, value, fields=["memory"]))
             done.append({name: value[name] for name in _REPORTED} | {"event": "ADD"})
         for start in range(0, len(new), _AT_ONCE):
-            self._entries.write((about.get("user_id", LABEL), LABEL), new[start : start + _AT_ONCE])
+            self._sync.entries.write((about.get("user_id", LABEL), LABEL), new[start : start + _AT_ONCE])
         return done
 
     def _update_old(self, text: str, about: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -190,8 +184,8 @@ class Memory:
     def _delete(self, old: MemoryEntry) -> None:
         changes = [*old.value["changes"], make_change("DELETE", old.value["memory"], None)]
         kept = {"deleted": old.key, "changes": changes}
-        self._entries.put((old.namespace[0], _HISTORY), old.key, kept, fields=[])
-        self._entries.delete(old.namespace, old.key)
+        self._sync.entries.put((old.namespace[0], _HISTORY), old.key, kept, fields=[])
+        self._sync.entries.delete(old.namespace, old.key)
 
     def _find(
         self,
@@ -208,10 +202,10 @@ class Memory:
             today = datetime.now(UTC).date().isoformat()
             wanted.append({"$or": [{"expiration_date": None}, {"expiration_date": {"$gte": today}}]})
         prefix = (ids["user_id"], LABEL) if "user_id" in ids else ()
-        return self._entries.find(prefix, query=query, filter={"$and": wanted}, limit=limit)
+        return self._sync.entries.find(prefix, query=query, filter={"$and": wanted}, limit=limit)
 
     def _look_up(self, memory_id: str) -> MemoryEntry | None:
-        found = self._entries.find((), filter={"id": memory_id, "memory": {"$ne": None}}, limit=1)
+        found = self._sync.entries.find((), filter={"id": memory_id, "memory": {"$ne": None}}, limit=1)
         return found[0] if found else None
 
     def _check(self, memory_id: str) -> MemoryEntry:

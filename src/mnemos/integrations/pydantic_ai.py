@@ -10,35 +10,37 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter
-from pydantic_ai import RunContext
-from pydantic_ai.conversation_store import (
-    ConversationConflict,
-    ConversationEntry,
-    ConversationRecord,
-    ConversationStore,
-)
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelMessagesTypeAdapter,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    UserPromptPart,
-)
-
 from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.entry_tree import Entry, EntryTree
-from mnemos.integrations.shared.history import item_of, message_of
-from mnemos.integrations.shared.memory_source import Source, open_store
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import item_of, list_sessions, message_of
+from mnemos.integrations.shared.memory_source import Opened, Source, open_store
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.sessions.session_types import Session
+
+with framework("pydantic-ai"):
+    from pydantic import TypeAdapter
+    from pydantic_ai import RunContext
+    from pydantic_ai.conversation_store import (
+        ConversationConflict,
+        ConversationEntry,
+        ConversationRecord,
+        ConversationStore,
+    )
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelMessagesTypeAdapter,
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        UserPromptPart,
+    )
 
 SOURCE = "pydantic-ai"
 _RECORD = TypeAdapter(ConversationRecord)
 
 
-class MnemosConversationStore(ConversationStore):
+class MnemosConversationStore(Opened, ConversationStore):
     """Conversations of Pydantic AI in a memory that other agents and processes share."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
@@ -55,7 +57,8 @@ class MnemosConversationStore(ConversationStore):
     async def read_records(
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
-        found = [self._find_record(one) async for one in self._tree.list_sessions(scope or None)]
+        sessions = await list_sessions(self._memory, SOURCE, user_id=scope or None)
+        found = [self._find_record(one) for one in sessions]
         records = [one for one in found if one is not None and scope in (None, one.scope)]
         return sorted(records, key=lambda record: record.updated_at, reverse=True)[:limit]
 
@@ -100,11 +103,6 @@ class MnemosConversationStore(ConversationStore):
             ConversationEntry(id=entry.id, parent_id=entry.parent_id, message=_read_message(entry.message))
             for entry in await self._tree.read(head_id, limit)
         ]
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     async def _begin(self, left: Session | None, record: ConversationRecord) -> Session:
         """Create the session of a record, in place of one without a record that a crash left."""

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_ai import RunContext, Tool
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest
-from pydantic_ai.run import AgentRunResult
-from pydantic_ai.toolsets import FunctionToolset
-
 from mnemos.errors import MnemosError
 from mnemos.integrations.pydantic_ai import SOURCE as CONVERSATIONS
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, message_of
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.shared.recall import recall_block, warn_once
 from mnemos.integrations.shared.tools import MemoryTool, list_tools, make_file_tool
+
+with framework("pydantic-ai"):
+    from pydantic_ai import RunContext, Tool
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest
+    from pydantic_ai.run import AgentRunResult
+    from pydantic_ai.toolsets import FunctionToolset
 
 SOURCE = "pydantic-ai-runs"
 
 
-class MnemosMemory(AbstractCapability[Any]):
+class MnemosMemory(Opened, AbstractCapability[Any]):
     """Recall, tools and a record of every run. A memory that fails does not stop the agent."""
 
     def __init__(
@@ -63,11 +65,6 @@ class MnemosMemory(AbstractCapability[Any]):
             except MnemosError as exc:
                 warn_once(f"Runs are not recorded: {exc}")
         return result
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     def _history(self, ctx: RunContext[Any]) -> History:
         return History(self._memory, ctx.conversation_id or "", SOURCE, user_id=self._user_id)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strands.memory.types import MemoryEntry
-
+from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import message_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags
+
+with framework("strands"):
+    from strands.memory.types import MemoryEntry
 
 if TYPE_CHECKING:
     from strands.memory.types import AddMessagesContext, Metadata, SearchOptions
@@ -23,7 +25,7 @@ SOURCE = "strands"
 _MEMORIES = "memories"
 
 
-class MnemosMemoryStore:
+class MnemosMemoryStore(Opened):
     """Finds what a user said and what was added, by words and meaning."""
 
     def __init__(
@@ -61,11 +63,6 @@ class MnemosMemoryStore:
 
     async def add_messages(self, messages: list[Message], context: AddMessagesContext | None = None) -> None:  # noqa: ARG002 - nothing in it is needed
         await self._append([message_of(message) for message in messages])
-
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
 
     async def _append(self, messages: list[dict[str, Any]]) -> None:
         session_id = name_session(SOURCE, self._user_id, _MEMORIES)

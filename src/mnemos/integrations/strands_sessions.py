@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from strands.session.session_repository import SessionRepository
-from strands.types.exceptions import SessionException
-from strands.types.session import Session, SessionAgent, SessionMessage
-
 from mnemos.errors import AlreadyExists, NotFound
-from mnemos.integrations.shared.history import item_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import copy_of, item_of, message_of, name_session
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
 from mnemos.integrations.strands import SOURCE
+
+with framework("strands"):
+    from strands.session.session_repository import SessionRepository
+    from strands.types.exceptions import SessionException
+    from strands.types.session import Session, SessionAgent, SessionMessage
 
 if TYPE_CHECKING:
     from strands.multiagent import MultiAgentBase
 
 _TEAMS = "multi_agents"
-_COPIED = ("role", "content", "key", "timestamp")
 
 
-class MnemosSessionRepository(SessionRepository):
+class MnemosSessionRepository(OpenedSync, SessionRepository):
     """Sessions, the agents in them as their children, and the messages of each agent."""
 
     def __init__(self, memory: Source = None, *, user_id: str | None = None, **flags: Any) -> None:
         """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
         self._memory, self._owned = open_source(memory, **flags)
-        self._sessions = self._memory.sync.sessions
         self._user_id = user_id
 
     def create_session(self, session: Session, **_: Any) -> Session:
@@ -48,9 +48,9 @@ class MnemosSessionRepository(SessionRepository):
     def delete_session(self, session_id: str, **_: Any) -> None:
         name = self._name(session_id)
         self._check(name, f"Session {session_id} does not exist")
-        for child in self._sessions.children(name):
-            self._sessions.delete_session(child["id"])
-        self._sessions.delete_session(name)
+        for child in self._sync.sessions.children(name):
+            self._sync.sessions.delete_session(child["id"])
+        self._sync.sessions.delete_session(name)
 
     def create_agent(self, session_id: str, session_agent: SessionAgent, **_: Any) -> None:
         parent = self._name(session_id)
@@ -59,7 +59,7 @@ class MnemosSessionRepository(SessionRepository):
         try:
             self._create(name, session_agent.to_dict(), parent_session_id=parent)
         except AlreadyExists:
-            self._sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
+            self._sync.sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
 
     def read_agent(self, session_id: str, agent_id: str, **_: Any) -> SessionAgent | None:
         known = self._read(self._name(session_id, agent_id))
@@ -69,14 +69,14 @@ class MnemosSessionRepository(SessionRepository):
         name = self._name(session_id, session_agent.agent_id)
         known = self._check(name, f"Agent {session_agent.agent_id} in session {session_id} does not exist")
         session_agent.created_at = known["created_at"]
-        self._sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
+        self._sync.sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
 
     def create_message(
         self, session_id: str, agent_id: str, session_message: SessionMessage, **_: Any
     ) -> None:
         name = self._name(session_id, agent_id)
         self._check(name, f"Agent {agent_id} in session {session_id} does not exist")
-        self._sessions.append_messages(name, [_as_message(session_message)])
+        self._sync.sessions.append_messages(name, [_as_message(session_message)])
 
     def read_message(
         self, session_id: str, agent_id: str, message_id: int, **_: Any
@@ -98,9 +98,9 @@ class MnemosSessionRepository(SessionRepository):
         old, later = messages[places[0]], messages[places[0] + 1 :]
         session_message.created_at = item_of(old)["created_at"]
         # Later messages stay where they are for searches: their copies are not found.
-        copies = [{field: one[field] for field in _COPIED} | {"origin": "memory"} for one in later]
-        self._sessions.rewrite(name, [_as_message(session_message), *copies], from_id=old["id"])
-        self._memory.sync.forget(f"message:{old['id']}")
+        copies = [copy_of(one) for one in later]
+        self._sync.sessions.rewrite(name, [_as_message(session_message), *copies], from_id=old["id"])
+        self._sync.forget(f"message:{old['id']}")
 
     def list_messages(
         self, session_id: str, agent_id: str, limit: int | None = None, offset: int = 0, **_: Any
@@ -113,12 +113,12 @@ class MnemosSessionRepository(SessionRepository):
         name = self._name(session_id)
         self._check(name, f"Session {session_id} does not exist")
         state = multi_agent.serialize_state()
-        self._sessions.update_metadata(
+        self._sync.sessions.update_metadata(
             name, lambda old: old | {_TEAMS: (old.get(_TEAMS) or {}) | {multi_agent.id: state}}
         )
 
     def read_multi_agent(self, session_id: str, multi_agent_id: str, **_: Any) -> dict[str, Any] | None:
-        session = self._sessions.get_session(self._name(session_id))
+        session = self._sync.sessions.get_session(self._name(session_id))
         teams: dict[str, Any] = {} if session is None else (session["metadata"] or {}).get(_TEAMS) or {}
         return teams.get(multi_agent_id)
 
@@ -127,21 +127,16 @@ class MnemosSessionRepository(SessionRepository):
             raise SessionException(f"MultiAgent {multi_agent.id} in session {session_id} does not exist")
         self.create_multi_agent(session_id, multi_agent)
 
-    def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            self._memory.sync.close()
-
     def _name(self, *ids: str) -> str:
         return name_session(SOURCE, self._user_id, *ids)
 
     def _create(self, name: str, known: Mapping[str, Any], **about: Any) -> None:
-        self._sessions.create_session(
+        self._sync.sessions.create_session(
             name, SOURCE, user_id=self._user_id, metadata={SOURCE: dict(known)}, **about
         )
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        session = self._sessions.get_session(name)
+        session = self._sync.sessions.get_session(name)
         return None if session is None else (session["metadata"] or {}).get(SOURCE)
 
     def _check(self, name: str, problem: str) -> dict[str, Any]:
@@ -152,7 +147,7 @@ class MnemosSessionRepository(SessionRepository):
 
     def _read_messages(self, name: str) -> list[Any]:
         try:
-            return list(self._sessions.get_messages(name))
+            return list(self._sync.sessions.get_messages(name))
         except NotFound:
             return []
 

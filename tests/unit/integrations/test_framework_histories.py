@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 
 import mnemos
 from mnemos.errors import InvalidInput
-from mnemos.integrations.shared.history import History, message_of, name_session
+from mnemos.integrations.mem0 import Memory as Mem0
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import History, copy_of, message_of, name_session
 from mnemos.integrations.shared.memory_source import open_source
 
 
@@ -87,3 +90,33 @@ def test_settings_of_a_memory_that_is_open_are_refused_and_not_ignored(tmp_path:
 def test_something_that_is_not_a_memory_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not int"):
         open_source(5)  # type: ignore[arg-type]
+
+
+def test_an_id_that_is_not_text_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must be a string, not 7"):
+        name_session("x", None, 7)  # type: ignore[arg-type]
+
+
+def test_an_adapter_without_its_framework_says_what_to_install() -> None:
+    wanted = r"a_framework_that_is_missing.*pip install 'mnemos\[strands\]'"
+    with pytest.raises(ModuleNotFoundError, match=wanted), framework("strands"):
+        import_module("a_framework_that_is_missing")
+
+
+def test_an_adapter_opens_nothing_before_its_first_call(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    memory = Mem0(home)
+    assert not home.exists()
+    memory.add("I live in Berlin", user_id="ada")
+    assert home.exists()
+    memory.close()
+
+
+def test_a_copy_of_a_message_keeps_its_key_and_is_not_searched(tmp_path: Path) -> None:
+    with mnemos.open(tmp_path) as memory:
+        memory.sessions.create_session("s")
+        memory.sessions.append_messages("s", [message_of({"role": "user", "content": "parrot"}, key="k")])
+        [stored] = memory.sessions.get_messages("s")
+        memory.sessions.rewrite("s", [copy_of(stored)])
+        assert [one["key"] for one in memory.sessions.get_messages("s")] == ["k"]
+        assert [hit["id"] for hit in memory.sessions.search_messages("parrot")] == [stored["id"]]

@@ -8,17 +8,16 @@ recall does not find the copy. So each session has all of its entries.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mnemos.errors import NotFound
+from mnemos.integrations.shared.history import copy_of, list_sessions
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.sessions.session_types import Session
 
-_PAGE = 500
 _PLACES = 10_000
-_COPIED = ("role", "content", "key", "timestamp")
 
 
 class Entry(NamedTuple):
@@ -44,15 +43,6 @@ class EntryTree:
             self._places.clear()
         self._places |= {end: session_id for end in ends if end is not None}
 
-    async def list_sessions(self, user_id: str | None = None) -> AsyncIterator[Session]:
-        start = 0
-        while page := await self._memory.sessions.search_sessions(
-            self._source, _PAGE, start, archived=None, user_id=user_id
-        ):
-            for session in page:
-                yield session
-            start += len(page)
-
     async def read(self, head_id: str | None, limit: int | None = None) -> list[Entry]:
         """Return the entries up to this one, or the last of them. An unknown one raises LookupError."""
         if head_id is None or limit == 0:
@@ -63,7 +53,7 @@ class EntryTree:
                 return _walk(await self._memory.sessions.get_messages(place, last=limit), head_id, limit)
             with suppress(LookupError, NotFound):
                 return await self._read_all(place, head_id, limit)
-        async for session in self.list_sessions():
+        for session in await list_sessions(self._memory, self._source):
             with suppress(LookupError, NotFound):
                 return await self._read_all(session["id"], head_id, limit)
         raise LookupError(f"There is no entry {head_id!r}.")
@@ -89,7 +79,7 @@ class EntryTree:
             kept += 1
         # Keys of retired messages are free for a rewrite, which replaces at least one message.
         kept -= kept > 0 and kept == len(working)
-        copies = [{name: one[name] for name in _COPIED} | {"origin": "memory"} for one in line[kept:]]
+        copies = [copy_of(one) for one in line[kept:]]
         first = working[kept]["id"] if working else None
         await self._memory.sessions.rewrite(session["id"], copies + messages, from_id=first, **change)
 

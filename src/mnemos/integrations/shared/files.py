@@ -56,7 +56,7 @@ class MemoryFiles:
     """The files of one user."""
 
     def __init__(self, memory: Memory, user_id: str = USUAL_USER) -> None:
-        self._entries = memory.entries
+        self._memory = memory
         self._namespace = (user_id, LABEL)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
@@ -151,7 +151,7 @@ class MemoryFiles:
         return f"Successfully renamed {old_path} to {new_path}"
 
     def clear(self) -> str:
-        self._delete(self._entries.list_keys(self._namespace))
+        self._delete(self._memory.entries.list_keys(self._namespace))
         return "All memory cleared"
 
     def _list(self, path: str, name: str) -> str:
@@ -175,7 +175,7 @@ class MemoryFiles:
         return entry
 
     def _get(self, name: str) -> MemoryEntry | None:
-        return self._entries.retrieve(self._namespace, name)
+        return self._memory.entries.retrieve(self._namespace, name)
 
     def _find_folders(self, path: str, folder: str) -> dict[str, MemoryEntry | None]:
         """Return a folder and those above it; None for those that are missing."""
@@ -188,11 +188,11 @@ class MemoryFiles:
         return found
 
     def _list_below(self, name: str) -> list[str]:
-        return [key for key in self._entries.list_keys(self._namespace) if key.startswith(f"{name}/")]
+        return [key for key in self._memory.entries.list_keys(self._namespace) if key.startswith(f"{name}/")]
 
     def _read_below(self, name: str) -> list[MemoryEntry]:
         found: list[MemoryEntry] = []
-        while page := self._entries.find(self._namespace, limit=MAX_FOUND, offset=len(found)):
+        while page := self._memory.entries.find(self._namespace, limit=MAX_FOUND, offset=len(found)):
             found += page
         return [one for one in found if one.key.startswith(f"{name}/")]
 
@@ -204,11 +204,11 @@ class MemoryFiles:
         delete: Sequence[str] = (),
     ) -> None:
         revisions = {name: entry.revision if entry else None for name, entry in expected.items()}
-        self._entries.write(self._namespace, put, delete=delete, if_revisions=revisions)
+        self._memory.entries.write(self._namespace, put, delete=delete, if_revisions=revisions)
 
     def _delete(self, names: Sequence[str]) -> None:
         for start in range(0, len(names), _AT_ONCE):
-            self._entries.write(self._namespace, delete=names[start : start + _AT_ONCE])
+            self._memory.entries.write(self._namespace, delete=names[start : start + _AT_ONCE])
 
     def _move(self, names: Sequence[str], old: str, new: str) -> None:
         for start in range(0, len(names), _AT_ONCE):

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemos.errors import Disabled, NotFound
+from mnemos.errors import Disabled, InvalidInput, NotFound
 from mnemos.integrations.shared.memory_source import keep_in_process, settings_of
 from mnemos.memory.async_memory import AsyncMemory
+from mnemos.sessions.session_types import Session
 
 Item = Any
+_PAGE = 500
+_COPIED = ("role", "content", "key", "timestamp")
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
 
 
@@ -22,6 +25,9 @@ def name_session(source: str, *parts: str | None) -> str:
 
     No two lists of ids have the same session, and no id is that of another program's session.
     """
+    for part in parts:
+        if part is not None and not isinstance(part, str):
+            raise InvalidInput(f"The id of a user or a session must be a string, not {part!r}.")
     # Only what is needed: percent signs for every letter would exceed the longest name.
     return "/".join((source, *((part or "").replace("%", "%25").replace("/", "%2F") for part in parts)))
 
@@ -36,6 +42,19 @@ def message_of(item: Item, *, role: str = "assistant", **fields: Any) -> dict[st
     """Return an item as a message to append."""
     named = item.get("role") if isinstance(item, Mapping) else None
     return {"role": named if named in _ROLES else role, "content": [item], **fields}
+
+
+def copy_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored message as one to append again; searches find only the first."""
+    return {name: message[name] for name in _COPIED if name in message} | {"origin": "memory"}
+
+
+async def list_sessions(memory: AsyncMemory, source: str, **about: Any) -> list[Session]:
+    """Return the sessions of a source, archived ones too; ``about``: what ``search_sessions`` filters by."""
+    found: list[Session] = []
+    while page := await memory.sessions.search_sessions(source, _PAGE, len(found), archived=None, **about):
+        found += page
+    return found
 
 
 class History:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -49,12 +51,48 @@ def open_store(source: Source, *, private: bool = False, **flags: Any) -> tuple[
     return memory, is_own
 
 
+class Opened:
+    """An adapter with a memory that it may have opened itself."""
+
+    _memory: AsyncMemory
+    _owned: bool
+
+    async def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            await self._memory.close()
+
+
+class OpenedSync:
+    """The same for a framework that closes things without ``await``."""
+
+    _memory: AsyncMemory
+    _owned: bool
+
+    @property
+    def _sync(self) -> Memory:
+        return self._memory.sync
+
+    def close(self) -> None:
+        """Close the memory, if it was opened here."""
+        if self._owned:
+            self._sync.close()
+
+
 def settings_of(memory: AsyncMemory | Memory) -> Settings:
     """Return the settings of a memory; of one on a server, the settings here."""
     try:
         return memory.settings
     except Refused:
         return Settings.load(None, disabled=False)
+
+
+def clock_of(memory: Memory) -> Callable[[], float]:
+    """Return the clock of a memory; of one on a server, the clock here."""
+    try:
+        return memory.clock
+    except Refused:
+        return time.time
 
 
 def keep_in_process(memory: AsyncMemory) -> AsyncMemory:
