@@ -9,30 +9,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
-from agents import FunctionTool
-from agents.memory.session import SessionABC, _CompactionSnapshot
-from agents.memory.session_settings import (
-    SessionSettings,
-    coerce_session_settings,
-    resolve_session_limit,
-)
-from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
-
-from mnemos.errors import Conflict, NotFound
-from mnemos.integrations.shared.history import History, item_of, message_of
-from mnemos.integrations.shared.memory_source import Source, open_source
+from mnemos.errors import Conflict, InvalidInput, NotFound
+from mnemos.integrations.shared.extras import framework
+from mnemos.integrations.shared.history import History, copy_of, item_of, message_of
+from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.integrations.shared.tools import MemoryTool, list_tools
 
+with framework("openai-agents"):
+    from agents import FunctionTool
+    from agents.memory.session import SessionABC
+    from agents.memory.session_settings import (
+        SessionSettings,
+        coerce_session_settings,
+        resolve_session_limit,
+    )
+    from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
+
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
+    from agents.memory.session import _CompactionSnapshot
 
 SOURCE = "openai-agents"
 
 
-class MnemosSession(SessionABC):
+class MnemosSession(Opened, SessionABC):
     """The history of one conversation, in a memory that other agents and processes share."""
 
     def __init__(
@@ -72,11 +76,6 @@ class MnemosSession(SessionABC):
     async def clear_session(self) -> None:
         await self._history.clear()
 
-    async def close(self) -> None:
-        """Close the memory, if it was opened here."""
-        if self._owned:
-            await self._memory.close()
-
     async def _pop_item_with_validation(
         self, validate: Callable[[TResponseInputItem], None] | None = None
     ) -> TResponseInputItem | None:
@@ -94,11 +93,17 @@ class MnemosSession(SessionABC):
             return cast("TResponseInputItem", item_of(newest[0]))
         return await self.pop_item()
 
-    async def _get_compaction_snapshot(self, limit: int, **_: Any) -> _CompactionSnapshot | None:
+    async def _get_compaction_snapshot(
+        self, limit: int, *, prune_prefix: Callable[[TResponseInputItem], bool] | None = None
+    ) -> _CompactionSnapshot | None:
         """Return the last items, and how to replace them if nobody writes meanwhile. The SDK asks for this.
 
-        Items before them stay: the SDK may name some that could be removed, too.
+        The first items of the session are erased with them, as far as ``prune_prefix`` says so: encrypted
+        ones whose time is over.
         """
+        # A private class of the SDK, which only this method needs.
+        from agents.memory.session import _CompactionSnapshot
+
         session = await self._sessions.get_session(self._history.session_id)
         if session is None:
             return None
@@ -109,15 +114,20 @@ class MnemosSession(SessionABC):
             if start >= len(messages):
                 return False
             new = [self._make_message(cast(dict[str, Any], item)) for item in output]
+            first, pruned = messages[start]["id"], list[Any]()
+            if prune_prefix is not None:
+                prefix = [one for one in await self._history.read() if one["id"] < first]
+                pruned = list(takewhile(lambda one: prune_prefix(item_of(one)), prefix))
+                if pruned:
+                    first, new = pruned[0]["id"], [*map(copy_of, prefix[len(pruned) :]), *new]
             try:
                 await self._sessions.rewrite(
-                    session["id"],
-                    new,
-                    from_id=messages[start]["id"],
-                    if_revision=session["revision"],
+                    session["id"], new, from_id=first, if_revision=session["revision"]
                 )
             except (Conflict, NotFound):
                 return False
+            for one in pruned:
+                await self._sessions.forget_message(one["id"])
             return True
 
         return _CompactionSnapshot([item_of(message) for message in messages], complete, replace_suffix)
@@ -127,6 +137,8 @@ class MnemosSession(SessionABC):
         return self._history.memory.sessions
 
     def _make_message(self, item: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(item, dict):
+            raise InvalidInput(f"An item of a session must be a dict, not {type(item).__name__}.")
         kind, call_id = str(item.get("type")), item.get("call_id")
         if kind.endswith("_call") and isinstance(item.get("name"), str) and isinstance(call_id, str):
             self._called[call_id] = item["name"]
