@@ -48,6 +48,8 @@ memory/test_compaction_model_visibility.py memory/test_openai_responses_compacti
 extensions/memory/test_encrypt_session.py test_run_impl_resume_paths.py test_agent_runner.py
 test_agent_runner_streamed.py test_max_turns.py test_soft_cancel.py test_tool_batch_failure_history.py
 test_native_tool_failure_history.py test_programmatic_tool_calling.py test_tool_failure_boundaries.py
+sandbox/test_memory.py::test_sandbox_memory_groups_segments_by_sdk_session_until_close
+sandbox/test_memory.py::test_sandbox_memory_fallback_does_not_mutate_run_config
 """
 _STRANDS = """
 session/test_repository_session_manager.py agent/test_agent.py agent/test_agent_delegation.py
@@ -129,8 +131,7 @@ FRAMEWORKS = {
         ("ada knows: True", "bob knows: False", "ada has 2 sessions"),
     ),
     "agent-framework": Framework(
-        # It does without anyio, which the async memory needs.
-        ("agent-framework-core", "anyio"),
+        ("agent-framework-core",),
         (Suite("", ("check_agent_framework.py", FAULTS)),),
         ("pytest",),
         "agent_framework_agent.py",
