@@ -160,13 +160,13 @@ class MnemosStore(OpenedSync, BaseStore):
                 self._sync.entries.set_expiry(entry.namespace, entry.key, until)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found: list[tuple[str, ...]] | None = None
-        for condition in op.match_conditions or [None]:
-            asked = {} if condition is None else {str(condition.match_type): tuple(condition.path)}
-            some = self._sync.entries.namespaces(**asked, limit=1 << 30)  # type: ignore[arg-type]
-            found = some if found is None else [one for one in found if one in some]
-        cut = sorted({one[: op.max_depth] for one in found or ()})
-        return cut[op.offset : op.offset + op.limit]
+        asked: list[Any] = [{str(one.match_type): tuple(one.path)} for one in op.match_conditions or ()]
+        together = {kind: path for one in asked for kind, path in one.items()}
+        list_some = self._sync.entries.namespaces
+        if len(together) == len(asked):
+            return list_some(**together, max_depth=op.max_depth, limit=op.limit, offset=op.offset)
+        found = set.intersection(*(set(list_some(**one, limit=1 << 30)) for one in asked))
+        return sorted({one[: op.max_depth] for one in found})[op.offset : op.offset + op.limit]
 
     def _texts(self, ops: Sequence[Op]) -> list[str]:
         """Return the texts that the caller's embedder has to embed."""

@@ -80,7 +80,7 @@ class FindEntries(Operation, frozen=True, kw_only=True):
     filter: Annotated[
         dict[str, Any] | None, Meta(description="Fields of the value, such as size with $gt 3")
     ] = None
-    limit: Annotated[int, up_to(1000)] = 20
+    limit: Annotated[int, up_to(10_000)] = 20
     offset: Offset = 0
     key: Annotated[str | None, leave_unlisted("Only the entry with this key of the namespace")] = None
     exact: Annotated[bool, leave_unlisted("With a query: only this namespace, none below")] = False
@@ -193,7 +193,7 @@ class ListNamespaces(Operation, frozen=True, kw_only=True):
     prefix: Annotated[list[str] | None, Meta(description="First labels; * is any label")] = None
     suffix: Annotated[list[str] | None, Meta(description="Last labels; * is any label")] = None
     max_depth: Annotated[int | None, Meta(description="Cut them to this number of labels")] = None
-    limit: Annotated[int, up_to(1000)] = 100
+    limit: Annotated[int, up_to(10_000)] = 100
     offset: Offset = 0
 
     def run(self, memory: Memory) -> NamespaceList:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
@@ -11,7 +11,6 @@ from mnemos.operations.arguments import Revision, Session
 from mnemos.operations.base import Operation, Result, Traits, fill
 from mnemos.operations.sessions import MessageInfo, name_session
 from mnemos.operations.texts import message_text, plural
-from mnemos.sessions import session_types
 from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
@@ -98,32 +97,31 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
         ),
     ] = None
     key: Annotated[str | None, Meta(description="Your own id of it; a known one is not stored again")] = None
+    metadata: Annotated[
+        dict[str, Any] | None, Meta(description="Keys to set in the metadata of the session; others stay")
+    ] = None
     if_revision: Revision = None
 
     def run(self, memory: Memory) -> Appended:
         session_id = memory.sessions.resolve_session(self.session_id)
-        if self.messages is None:
-            message_id = self._append(memory, session_id)
-            return Appended(message_id=message_id, message_ids=[message_id])
-        if any((self.role, self.content, self.tool_name, self.tool_call_id, self.key)):
-            raise InvalidInput("Pass role and content, or messages, not both.")
-        ids = memory.sessions.append_messages(session_id, self.messages, if_revision=self.if_revision)
-        return Appended(message_id=ids[-1] if ids else 0, message_ids=ids)
-
-    def _append(self, memory: Memory, session_id: str) -> int:
-        if self.role is None:
+        single = {
+            "role": self.role,
+            "content": self.content,
+            "tool_name": self.tool_name,
+            "tool_call_id": self.tool_call_id,
+            "key": self.key,
+        }
+        if self.messages is None and self.role is None:
             raise InvalidInput("role is missing. Pass role and content, or messages.")
-        role = cast(session_types.Role, self.role)
-        return memory.sessions.append_message(
+        if self.messages is not None and any(single.values()):
+            raise InvalidInput("Pass role and content, or messages, not both.")
+        ids = memory.sessions.append_messages(
             session_id,
-            role,
-            self.content,
-            self.tool_name,
-            None,
-            self.tool_call_id,
-            key=self.key,
+            [single] if self.messages is None else self.messages,
+            metadata=self.metadata,
             if_revision=self.if_revision,
         )
+        return Appended(message_id=ids[-1] if ids else 0, message_ids=ids)
 
 
 class Appended(Result, frozen=True, kw_only=True):

@@ -174,7 +174,7 @@ STEPS: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
     ("sessions.pop_message", ("beds",), {}),
     ("sessions.pop_message", ("be",), {}),
     ("sessions.create_session", ("short", "test"), {}),
-    ("sessions.append_messages", ("short", TURN), {}),
+    ("sessions.append_messages", ("short", TURN), {"metadata": {"made": "together"}}),
     ("sessions.rewrite", ("short", TURN[:1]), {"metadata": {"rewritten": True}}),
     ("sessions.get_session", ("short",), {}),
     ("sessions.export_session", ("short",), {}),
