@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import mnemos
+from mnemos.integrations.providers import BuiltinMemoryProvider
 from mnemos.integrations.shared.recall import FIRST_SECONDS, choose_limit, recall_block_now
 
 ASKED = "Where does the parrot live?"
@@ -35,8 +36,11 @@ def test_an_entry_that_reads_like_an_order_does_not_reach_a_prompt(memory: Any) 
     memory.entries.settle()
     assert any(hit.kind == "entry" for hit in memory.recall(ASKED).hits)
     block = recall_block_now(memory, ASKED)
-    assert "garden" in block
-    assert "rm -rf" not in block
+    provider = BuiltinMemoryProvider(memory)
+    provider.initialize("another")
+    for prompt in (block, provider._look("another", ASKED, words_only=False)):
+        assert "garden" in prompt
+        assert "rm -rf" not in prompt
 
 
 def test_a_late_answer_adds_nothing(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,11 +26,11 @@ from mnemos.integrations.providers.conversation import (
     list_messages,
 )
 from mnemos.integrations.providers.prefetch import Recalls
+from mnemos.integrations.shared.recall import recall_unasked
 from mnemos.integrations.small_talk import cut_question
 from mnemos.memory import Memory
 from mnemos.memory.recall_log import asked_in
 from mnemos.recall.answer import KINDS
-from mnemos.recall.certainty import GOOD
 from mnemos.text.fences import strip_fences
 from mnemos.text.tokens import count_tokens
 
@@ -170,16 +170,15 @@ class BuiltinMemoryProvider(MemoryProvider):
         # The session is in the model's context, unless it was compressed in place.
         seen = [session_id] if session_id and session_id not in self._compressed else []
         with asked_in(session_id):
-            found = memory.recall(
+            recalled = recall_unasked(
+                memory,
                 query,
+                [kind for kind in KINDS if kind not in known],
                 budget=budget - count_tokens(f"{changed}\n") if changed else budget,
-                kinds=[kind for kind in KINDS if kind not in known],
                 exclude_session_ids=seen,
                 words_only=words_only,
                 user_id=self._user_id,
             )
-        # Nobody asked for it: what may not answer stays away.
-        recalled = found.text if found.certainty == GOOD else ""
         text = "\n".join(filter(None, (changed, recalled)))
         # A tokenizer may count the whole higher than its parts.
         return text if count_tokens(text) <= budget else recalled

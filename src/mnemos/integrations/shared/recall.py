@@ -20,7 +20,7 @@ from mnemos.language.threats import scan
 from mnemos.memory import Memory
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.memory.call_lanes import READS, Lanes
-from mnemos.recall.answer import KINDS
+from mnemos.recall.answer import KINDS, Kind
 from mnemos.recall.certainty import GOOD
 from mnemos.storage.entries import KIND as ENTRY
 
@@ -58,8 +58,12 @@ def recall_block_now(
     """
     if is_trivial(message):
         return ""
-    about = {"budget": budget, "user_id": user_id, "exclude_session_ids": list(exclude_session_ids)}
-    known = start(partial(_ask, memory, cut_question(message), **about))
+    about: dict[str, Any] = {
+        "budget": budget,
+        "user_id": user_id,
+        "exclude_session_ids": list(exclude_session_ids),
+    }
+    known = start(partial(recall_unasked, memory, cut_question(message), **about))
     limit = choose_limit(memory) if seconds is None else seconds
     if not wait([known], limit).done:
         warn_once(f"Recall took longer than {limit:g} s (recall_seconds): a prompt has no memories.")
@@ -84,9 +88,10 @@ def warn_once(text: str) -> None:
     log.warning("%s", text)
 
 
-def _ask(memory: Memory, question: str, **about: Any) -> str:
-    found = memory.recall(question, **about)
-    # Programs store entries without a check, and nobody asked for these to be in a prompt.
+def recall_unasked(memory: Memory, question: str, kinds: Sequence[Kind] = KINDS, **about: Any) -> str:
+    """Return a block that may enter a prompt though nobody asked for it; empty if nothing is certain."""
+    found = memory.recall(question, kinds=kinds, **about)
+    # Programs store entries without a check.
     if any(hit.kind == ENTRY and scan(hit.text) for hit in found.hits):
-        found = memory.recall(question, kinds=[kind for kind in KINDS if kind != ENTRY], **about)
+        found = memory.recall(question, kinds=[kind for kind in kinds if kind != ENTRY], **about)
     return found.text if found.certainty == GOOD else ""
