@@ -67,6 +67,7 @@ FAULTS = {
     "test_a_cancelled_write_is_stored_once_or_not_at_all": "cancelled write",
     "test_ten_thousand_turns_come_back_in_order": "10,000 turns",
     "test_a_stored_closing_tag_stays_inside": "closing tag",
+    "test_a_forgotten_turn_leaves_the_others": "forgotten turn",
     "test_another_user_s_data_is_not_seen": "another user",
     "test_a_home_of_a_million_messages_is_written_and_asked": "a million messages",
 }

@@ -6,7 +6,7 @@ of the user said about the coming message.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mnemos.integrations.shared.extras import framework
@@ -47,7 +47,7 @@ class MnemosHistoryProvider(Opened, HistoryProvider):
         self._about: dict[str, Any] = {"user_id": user_id, "private": private}
 
     async def get_messages(self, session_id: str | None, **_: Any) -> list[Message]:
-        return [Message.from_dict(item_of(message)) for message in await self._history(session_id).read()]
+        return [_read_message(one) for one in await self._history(session_id).read()]
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
         await self._history(session_id).append([_as_message(message) for message in messages])
@@ -81,6 +81,17 @@ class MnemosContextProvider(Opened, ContextProvider):
         )
         if block:
             context.extend_instructions(self.source_id, block)
+
+
+def _read_message(stored: dict[str, Any]) -> Message:
+    return Message.from_dict(item_of(stored, _read_text))
+
+
+def _read_text(stored: Mapping[str, Any]) -> dict[str, Any]:
+    text: dict[str, Any] = {"type": "text", "text": stored["content"]}
+    if stored["role"] == "tool":
+        text = {"type": "function_result", "call_id": stored["tool_call_id"], "result": stored["content"]}
+    return {"role": stored["role"], "contents": [text]}
 
 
 def _as_message(message: Message) -> dict[str, Any]:

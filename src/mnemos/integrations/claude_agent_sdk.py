@@ -76,7 +76,10 @@ class MnemosSessionStore(Opened, SessionStore):
             messages = await self._memory.sessions.get_messages(_name(key))
         except NotFound:
             return None
-        return [item_of(message) for message in messages] or None
+        lines = [item_of(message, lambda _: None) for message in messages]
+        for place, message in enumerate(messages):
+            lines[place] = lines[place] or _make_line(message, lines[:place], lines[place + 1 :])
+        return [line for line in lines if line] or None
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
         return [
@@ -121,6 +124,21 @@ def _make_message(entry: SessionStoreEntry) -> dict[str, Any]:
         return message
     # Lines that steer the program, such as queue-operation, repeat prompts: nobody said them.
     return message | {"role": "system", "origin": "memory"}
+
+
+def _make_line(message: Any, before: list[Any], after: list[Any]) -> dict[str, Any] | None:
+    """Return a line in the place of one that was forgotten: the lines after it need their parent.
+
+    None if it steered the program, or if no line of its kind is left to take its fields from.
+    """
+    alike = [one for one in [*reversed(before), *after] if one and one.get("type") == message["role"]]
+    if not alike or "key" not in message:
+        return None
+    uuids = [one["uuid"] for one in before if one and "uuid" in one]
+    said = {"content": [{"type": "text", "text": message["content"]}], "id": message["key"]}
+    about = {name: value for name, value in alike[0].items() if name != "toolUseResult"}
+    chained = {"uuid": message["key"], "parentUuid": uuids[-1] if uuids else None}
+    return {**about, **chained, "message": {**alike[0].get("message", {}), **said}}
 
 
 def _mtime(session: Session) -> int:

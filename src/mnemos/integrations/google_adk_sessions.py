@@ -81,7 +81,7 @@ class MnemosSessionService(Opened, Base):
         except NotFound:
             return None
         # Bytes are base64 in JSON alone.
-        events = [Event.model_validate_json(json.dumps(item_of(one))) for one in messages]
+        events = [Event.model_validate_json(json.dumps(item_of(one, _read_text))) for one in messages]
         kept = [event for event in events if since is None or event.timestamp >= since]
         return _make_session(stored, await self._read_shared(app_name, user_id), kept)
 
@@ -149,6 +149,13 @@ class MnemosSessionService(Opened, Base):
     async def _read_state(self, name: str) -> dict[str, Any]:
         stored = await self._memory.sessions.get_session(name)
         return dict(stored["metadata"] or {}) if stored else {}
+
+
+def _read_text(message: Any) -> dict[str, Any]:
+    author, role = ("user", "user") if message["role"] == "user" else ("agent", "model")
+    content = {"role": role, "parts": [{"text": message["content"]}]}
+    about = {"id": message.get("key", ""), "timestamp": message["timestamp"]}
+    return {"author": author, "content": content, **about}
 
 
 def _name_state(*owner: str) -> str:

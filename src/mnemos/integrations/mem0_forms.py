@@ -48,7 +48,10 @@ def check_expiry(given: str | date | None) -> dict[str, str]:
     """Return the last day on which a memory is found."""
     if given is None:
         return {}
-    day = given if isinstance(given, date) else date.fromisoformat(given)
+    try:
+        day = given if isinstance(given, date) else date.fromisoformat(given)
+    except (TypeError, ValueError) as exc:
+        raise ValueError(f"expiration_date is {given!r}. Use a date such as 2027-01-31.") from exc
     return {"expiration_date": day.isoformat()[:10]}
 
 

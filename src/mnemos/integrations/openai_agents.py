@@ -8,13 +8,13 @@ session, which can be undone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemos.errors import Conflict, InvalidInput, NotFound
 from mnemos.integrations.shared.extras import framework
-from mnemos.integrations.shared.history import History, copy_of, item_of, message_of
+from mnemos.integrations.shared.history import History, copy_of, item_of, message_of, read_text
 from mnemos.integrations.shared.memory_source import Opened, Source, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.integrations.shared.tools import MemoryTool, list_tools
@@ -64,7 +64,12 @@ class MnemosSession(Opened, SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         most = resolve_session_limit(limit, self.session_settings)
         messages = await self._history.read(None if most is None or most < 0 else most)
-        return [item_of(message) for message in messages]
+        items = [_read_item(message) for message in messages]
+        if any(message.get("forgotten") for message in messages):
+            # Models refuse the output of a call that is missing.
+            calls = {item.get("call_id") for item in items if not _is_output(item)}
+            return [item for item in items if not _is_output(item) or item.get("call_id") in calls]
+        return items
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         await self._history.append([self._make_message(cast(dict[str, Any], item)) for item in items])
@@ -81,16 +86,15 @@ class MnemosSession(Opened, SessionABC):
     ) -> TResponseInputItem | None:
         """Remove the newest item if it passes; what ``validate`` raises leaves it. The SDK asks for this."""
         while validate is not None:
-            session = await self._sessions.get_session(self._history.session_id)
+            session = await self._history.get_session()
             newest = await self._history.read(1)
             if session is None or not newest:
                 break
-            validate(item_of(newest[0]))
+            validate(_read_item(newest[0]))
             try:
-                await self._sessions.pop_message(session["id"], if_revision=session["revision"])
+                return cast("TResponseInputItem", await self._history.pop(if_revision=session["revision"]))
             except Conflict:
                 continue
-            return cast("TResponseInputItem", item_of(newest[0]))
         return await self.pop_item()
 
     async def _get_compaction_snapshot(
@@ -104,7 +108,7 @@ class MnemosSession(Opened, SessionABC):
         # A private class of the SDK, which only this method needs.
         from agents.memory.session import _CompactionSnapshot
 
-        session = await self._sessions.get_session(self._history.session_id)
+        session = await self._history.get_session()
         if session is None:
             return None
         messages = await self._history.read(limit + 1)
@@ -117,24 +121,18 @@ class MnemosSession(Opened, SessionABC):
             first, pruned = messages[start]["id"], list[Any]()
             if prune_prefix is not None:
                 prefix = [one for one in await self._history.read() if one["id"] < first]
-                pruned = list(takewhile(lambda one: prune_prefix(item_of(one)), prefix))
+                pruned = list(takewhile(lambda one: prune_prefix(_read_item(one)), prefix))
                 if pruned:
                     first, new = pruned[0]["id"], [*map(copy_of, prefix[len(pruned) :]), *new]
             try:
-                await self._sessions.rewrite(
-                    session["id"], new, from_id=first, if_revision=session["revision"]
-                )
+                await self._history.rewrite(new, from_id=first, if_revision=session["revision"])
             except (Conflict, NotFound):
                 return False
             for one in pruned:
-                await self._sessions.forget_message(one["id"])
+                await self._history.memory.sessions.forget_message(one["id"])
             return True
 
-        return _CompactionSnapshot([item_of(message) for message in messages], complete, replace_suffix)
-
-    @property
-    def _sessions(self) -> Any:
-        return self._history.memory.sessions
+        return _CompactionSnapshot(list(map(_read_item, messages)), complete, replace_suffix)
 
     def _make_message(self, item: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(item, dict):
@@ -142,7 +140,7 @@ class MnemosSession(Opened, SessionABC):
         kind, call_id = str(item.get("type")), item.get("call_id")
         if kind.endswith("_call") and isinstance(item.get("name"), str) and isinstance(call_id, str):
             self._called[call_id] = item["name"]
-        if not kind.endswith("_call_output"):
+        if not _is_output(item):
             return message_of(item)
         name = self._called.get(str(call_id))
         return message_of(item, role="tool", tool_call_id=call_id, tool_name=name)
@@ -155,7 +153,8 @@ def recall_filter(session: MnemosSession) -> CallModelInputFilter:
     """
 
     async def add(data: CallModelData[Any]) -> ModelInputData:
-        asked = next((_text(item) for item in reversed(data.model_data.input) if _is_user(item)), "")
+        said = (item for item in reversed(data.model_data.input) if isinstance(item, dict))
+        asked = next((_text(item) for item in said if item.get("role") == "user"), "")
         block = await recall_block(
             session._memory,
             asked,
@@ -180,8 +179,17 @@ def _wrap(tool: MemoryTool) -> FunctionTool:
     return FunctionTool(tool.name, tool.description, tool.parameters, call, strict_json_schema=False)
 
 
-def _is_user(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("role") == "user"
+def _read_item(message: Mapping[str, Any]) -> Any:
+    return item_of(message, _read_output if message["role"] == "tool" else read_text)
+
+
+def _read_output(message: Mapping[str, Any]) -> Any:
+    output = {"type": "function_call_output", "output": message["content"]}
+    return output | {"call_id": message["tool_call_id"]}
+
+
+def _is_output(item: Any) -> bool:
+    return str(item.get("type")).endswith("_call_output")
 
 
 def _text(item: Any) -> str:

@@ -31,9 +31,6 @@ with framework("pydantic-ai"):
         ModelMessage,
         ModelMessagesTypeAdapter,
         ModelRequest,
-        ModelResponse,
-        TextPart,
-        UserPromptPart,
     )
 
 SOURCE = "pydantic-ai"
@@ -153,9 +150,10 @@ def _make_entry(entry: ConversationEntry) -> Entry:
 
 
 def _read_message(message: Mapping[str, Any]) -> ModelMessage:
-    if not message.get("forgotten"):
-        return ModelMessagesTypeAdapter.validate_python([item_of(message)])[0]
-    text = str(message["content"])
+    return ModelMessagesTypeAdapter.validate_python([item_of(message, _read_text)])[0]
+
+
+def _read_text(message: Mapping[str, Any]) -> dict[str, Any]:
     if message["role"] == "assistant":
-        return ModelResponse(parts=[TextPart(text)])
-    return ModelRequest(parts=[UserPromptPart(text)])
+        return {"kind": "response", "parts": [{"part_kind": "text", "content": message["content"]}]}
+    return {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": message["content"]}]}

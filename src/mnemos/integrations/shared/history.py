@@ -6,7 +6,7 @@ memory switched off, a history is kept in this process: an agent must not lose i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, NotFound
@@ -32,10 +32,19 @@ def name_session(source: str, *parts: str | None) -> str:
     return "/".join((source, *((part or "").replace("%", "%25").replace("/", "%2F") for part in parts)))
 
 
-def item_of(message: Mapping[str, Any]) -> Item:
-    """Return the item that a message holds."""
+def read_text(message: Mapping[str, Any]) -> Item:
+    """Return a message of text alone as an item in the form of most frameworks."""
+    return {"role": message["role"], "content": message["content"]}
+
+
+def item_of(message: Mapping[str, Any], read_other: Callable[[Mapping[str, Any]], Item] = read_text) -> Item:
+    """Return the item that a message holds.
+
+    One that was forgotten has only the text ``[forgotten]``, and one that another program appended may have
+    only text: ``read_other`` makes an item of these.
+    """
     content = message["content"]
-    return content[0] if isinstance(content, list) and content else content
+    return content[0] if isinstance(content, list) and content else read_other(message)
 
 
 def message_of(item: Item, *, role: str = "assistant", **fields: Any) -> dict[str, Any]:
@@ -72,6 +81,9 @@ class History:
         if private or settings_of(memory).disabled:
             self.memory = keep_in_process(memory)
 
+    async def get_session(self) -> Session | None:
+        return await self.memory.sessions.get_session(self.session_id)
+
     async def read(self, last: int | None = None) -> list[dict[str, Any]]:
         """Return the messages, or the last of them; none of an unknown session."""
         try:
@@ -86,15 +98,24 @@ class History:
             await self._ensure()
             await self.memory.sessions.append_messages(self.session_id, list(messages))
 
-    async def rewrite(self, messages: Sequence[Mapping[str, Any]], *, from_id: int | None = None) -> None:
+    async def rewrite(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        from_id: int | None = None,
+        if_revision: int | None = None,
+    ) -> None:
         """Replace the messages, or those from one on; searches still find them."""
-        await self._ensure()
-        await self.memory.sessions.rewrite(self.session_id, list(messages), from_id=from_id)
+        if if_revision is None:
+            await self._ensure()
+        await self.memory.sessions.rewrite(
+            self.session_id, list(messages), from_id=from_id, if_revision=if_revision
+        )
 
-    async def pop(self) -> Item | None:
+    async def pop(self, *, if_revision: int | None = None) -> Item | None:
         """Delete the newest message and return its item; None if there is none."""
         try:
-            message = await self.memory.sessions.pop_message(self.session_id)
+            message = await self.memory.sessions.pop_message(self.session_id, if_revision=if_revision)
         except NotFound:
             return None
         return None if message is None else item_of(message)
