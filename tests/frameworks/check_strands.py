@@ -12,6 +12,7 @@ from strands import Agent
 from strands.memory import MemoryManager
 from strands.models import Model
 from strands.session.repository_session_manager import RepositorySessionManager
+from strands.types.exceptions import SessionException
 from strands.types.session import SessionMessage
 
 import mnemos
@@ -46,7 +47,7 @@ class Stub(Model):
         yield {"messageStop": {"stopReason": "end_turn"}}
 
 
-def talk(home: Path, session_id: str, *said: str, user: str = "ada") -> str:
+def talk(home: Any, session_id: str, *said: str, user: str = "ada") -> str:
     """Say something in a session, and return the last request of the model."""
     repository, model = Repository(home, user_id=user), Stub()
     manager = RepositorySessionManager(session_id=session_id, session_repository=repository)
@@ -65,6 +66,25 @@ def test_a_new_process_continues_a_session_of_its_user_alone(tmp_path: Path) -> 
     assert "Porto" not in talk(tmp_path, "s", "And the cat?", user="bob")
     with mnemos.open(tmp_path) as memory:
         assert "Porto" in memory.recall("Where does the parrot live?", user_id="ada").text
+
+
+def test_a_message_of_an_index_that_is_taken_is_refused_and_a_repeated_one_is_not(tmp_path: Path) -> None:
+    talk(tmp_path, "s", "The parrot lives in Porto.")
+    repository = Repository(tmp_path, user_id="ada")
+    first = repository.list_messages("s", "planner")[0]
+    repository.create_message("s", "planner", first)
+    other = SessionMessage.from_message({"role": "user", "content": [{"text": "And mine?"}]}, 0)
+    with pytest.raises(SessionException, match="another process"):
+        repository.create_message("s", "planner", other)
+    assert len(repository.list_messages("s", "planner")) == 2
+    repository.close()
+
+
+def test_with_memory_off_an_agent_keeps_its_turns_in_this_process(tmp_path: Path) -> None:
+    with mnemos.open(tmp_path, disabled=True) as memory:
+        talk(memory, "s", "The parrot lives in Porto.")
+        assert "Porto" in talk(memory, "s", "And the cat?")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_guardrail_redacted_is_not_found(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ the agents in them, and the messages of each agent as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemos.errors import AlreadyExists, NotFound
 from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import copy_of, item_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_store
 from mnemos.integrations.strands import SOURCE
 
 with framework("strands"):
@@ -23,15 +24,20 @@ with framework("strands"):
 if TYPE_CHECKING:
     from strands.multiagent import MultiAgentBase
 
-_TEAMS = "multi_agents"
+_TEAM = "multi_agent/"
 
 
 class MnemosSessionRepository(OpenedSync, SessionRepository):
     """Sessions, the agents in them as their children, and the messages of each agent."""
 
-    def __init__(self, memory: Source = None, *, user_id: str | None = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
-        self._memory, self._owned = open_source(memory, **flags)
+    def __init__(
+        self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
+    ) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``.
+
+        ``private``: keep conversations in this process only.
+        """
+        self._memory, self._owned = open_store(memory, private=private, **flags)
         self._user_id = user_id
 
     def create_session(self, session: Session, **_: Any) -> Session:
@@ -59,7 +65,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
         try:
             self._create(name, session_agent.to_dict(), parent_session_id=parent)
         except AlreadyExists:
-            self._sync.sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
+            self._sync.sessions.update_metadata(name, {SOURCE: session_agent.to_dict()})
 
     def read_agent(self, session_id: str, agent_id: str, **_: Any) -> SessionAgent | None:
         known = self._read(self._name(session_id, agent_id))
@@ -69,21 +75,28 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
         name = self._name(session_id, session_agent.agent_id)
         known = self._check(name, f"Agent {session_agent.agent_id} in session {session_id} does not exist")
         session_agent.created_at = known["created_at"]
-        self._sync.sessions.update_metadata(name, lambda _: {SOURCE: session_agent.to_dict()})
+        self._sync.sessions.update_metadata(name, {SOURCE: session_agent.to_dict()})
 
     def create_message(
         self, session_id: str, agent_id: str, session_message: SessionMessage, **_: Any
     ) -> None:
+        """Store a message once. Another one of the same index raises SessionException."""
         name = self._name(session_id, agent_id)
         self._check(name, f"Agent {agent_id} in session {session_id} does not exist")
-        self._sync.sessions.append_messages(name, [_as_message(session_message)])
+        [stored] = self._sync.sessions.append_messages(name, [_as_message(session_message)])
+        [known] = self._sync.sessions.get_messages_around(stored, 0, 0)
+        if item_of(known)["created_at"] != session_message.created_at:
+            raise SessionException(
+                f"Message {session_message.message_id} of agent {agent_id} exists: another process continued "
+                f"session {session_id}. Nothing was stored. Load the session again."
+            )
 
     def read_message(
         self, session_id: str, agent_id: str, message_id: int, **_: Any
     ) -> SessionMessage | None:
         for message in self._read_messages(self._name(session_id, agent_id)):
-            if message["key"] == str(message_id):
-                return SessionMessage.from_dict(item_of(message))
+            if message.get("key") == str(message_id):
+                return _read_message(message)
         return None
 
     def update_message(
@@ -92,7 +105,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
         """Replace a message. Of one that a guardrail redacted, searches and recall find nothing."""
         name = self._name(session_id, agent_id)
         messages = self._read_messages(name)
-        places = [n for n, one in enumerate(messages) if one["key"] == str(session_message.message_id)]
+        places = [n for n, one in enumerate(messages) if one.get("key") == str(session_message.message_id)]
         if not places:
             raise SessionException(f"Message {session_message.message_id} does not exist")
         old, later = messages[places[0]], messages[places[0] + 1 :]
@@ -107,20 +120,16 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
     ) -> list[SessionMessage]:
         end = None if limit is None else offset + limit
         messages = self._read_messages(self._name(session_id, agent_id))[offset:end]
-        return [SessionMessage.from_dict(item_of(message)) for message in messages]
+        return [_read_message(message) for message in messages]
 
     def create_multi_agent(self, session_id: str, multi_agent: MultiAgentBase, **_: Any) -> None:
         name = self._name(session_id)
         self._check(name, f"Session {session_id} does not exist")
-        state = multi_agent.serialize_state()
-        self._sync.sessions.update_metadata(
-            name, lambda old: old | {_TEAMS: (old.get(_TEAMS) or {}) | {multi_agent.id: state}}
-        )
+        self._sync.sessions.update_metadata(name, {_TEAM + multi_agent.id: multi_agent.serialize_state()})
 
     def read_multi_agent(self, session_id: str, multi_agent_id: str, **_: Any) -> dict[str, Any] | None:
         session = self._sync.sessions.get_session(self._name(session_id))
-        teams: dict[str, Any] = {} if session is None else (session["metadata"] or {}).get(_TEAMS) or {}
-        return teams.get(multi_agent_id)
+        return None if session is None else (session["metadata"] or {}).get(_TEAM + multi_agent_id)
 
     def update_multi_agent(self, session_id: str, multi_agent: MultiAgentBase, **_: Any) -> None:
         if self.read_multi_agent(session_id, multi_agent.id) is None:
@@ -150,6 +159,18 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
             return list(self._sync.sessions.get_messages(name))
         except NotFound:
             return []
+
+
+def _read_message(stored: Mapping[str, Any]) -> SessionMessage:
+    return SessionMessage.from_dict(item_of(stored, _read_text))
+
+
+def _read_text(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "message": {"role": stored["role"], "content": [{"text": stored["content"]}]},
+        "message_id": int(stored.get("key", stored["id"])),
+        "created_at": datetime.fromtimestamp(stored["timestamp"], UTC).isoformat(),
+    }
 
 
 def _as_message(message: SessionMessage) -> dict[str, Any]:
