@@ -65,20 +65,18 @@ class MnemosStore(OpenedSync, BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         planned, vectors = self._plan(ops), Vectors()
-        texts, queries = self._texts(planned), _queries(planned)
         if self.embeddings is not None:
-            if texts:
+            if texts := self._texts(planned):
                 vectors = dict(zip(texts, self.embeddings.embed_documents(texts), strict=True))
-            vectors |= {f"?{query}": self.embeddings.embed_query(query) for query in queries}
+            vectors |= {f"?{query}": self.embeddings.embed_query(query) for query in _queries(planned)}
         return self._run(planned, vectors)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         planned, vectors = self._plan(ops), Vectors()
-        texts, queries = self._texts(planned), _queries(planned)
         if self.embeddings is not None:
-            if texts:
+            if texts := self._texts(planned):
                 vectors = dict(zip(texts, await self.embeddings.aembed_documents(texts), strict=True))
-            for query in queries:
+            for query in _queries(planned):
                 vectors[f"?{query}"] = await self.embeddings.aembed_query(query)
         lane = WRITES if any(isinstance(op, PutOp) for op in planned) else READS
         return await self._lanes.run(lane, partial(self._run, planned, vectors))
@@ -114,7 +112,7 @@ class MnemosStore(OpenedSync, BaseStore):
             try:
                 scored = self._search(op, vectors)
             except InvalidInput as exc:
-                raise ValueError(f"Invalid filter key or value: {exc}") from exc
+                raise ValueError(f"Invalid filter key or value: {exc}" if op.filter else str(exc)) from exc
             self._refresh([entry for entry, _ in scored], refresh=op.refresh_ttl)
             return [SearchItem(**_fields(entry), score=score) for entry, score in scored]
         return self._list_namespaces(cast(ListNamespacesOp, op))
@@ -136,6 +134,8 @@ class MnemosStore(OpenedSync, BaseStore):
         if op.value is None:
             self._sync.entries.delete(op.namespace, op.key)
             return
+        if not isinstance(op.value, Mapping):
+            raise InvalidInput(f"The value of an item must be a dict, not {type(op.value).__name__}.")
         metadata: dict[str, Any] = {} if op.ttl is None else {"ttl": op.ttl}
         fields = None if op.index is None else [] if op.index is False else list(op.index)
         if self.embeddings is not None and op.index is not False:
