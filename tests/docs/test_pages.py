@@ -87,6 +87,17 @@ def test_every_module_that_a_page_names_exists() -> None:
                 assert any(path.endswith(f"/{name}") for path in known), f"{name_of(page)} names {name}"
 
 
+def test_every_adapter_that_a_page_imports_exists() -> None:
+    """Frameworks are not installed here, so the modules are read and not imported."""
+    imports = r"^from (mnemos\.integrations\.\w+) import ([\w, ]*\w)"
+    for page in ALL:
+        for module, names in re.findall(imports, text_of(page), re.M):
+            place = ROOT / "src" / module.replace(".", "/")
+            source = text_of(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))
+            for name in names.split(", "):
+                assert re.search(rf"\b{name}\b", source), f"{name_of(page)}: {module}.{name}"
+
+
 def test_a_line_of_prose_has_one_sentence() -> None:
     for page in DOCS.rglob("*.md"):
         for line in prose_of(page):
