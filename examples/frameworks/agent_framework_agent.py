@@ -23,7 +23,8 @@ class Stub(BaseChatClient):
 
 
 async def main(home: str) -> None:
-    history, recall = MnemosHistoryProvider(home), MnemosContextProvider(home)
+    # A busy machine may need more than the usual 50 ms to recall.
+    history, recall = MnemosHistoryProvider(home), MnemosContextProvider(home, recall_seconds=10)
     # This is the line that changes: two context providers.
     agent = Agent(Stub(), context_providers=[history, recall])
     await agent.run("We deploy on Tuesdays at 9, never on Fridays.", session=AgentSession(session_id="a"))

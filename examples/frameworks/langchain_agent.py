@@ -30,8 +30,8 @@ class Fake(BaseChatModel):
 
 
 def main(home: str) -> None:
-    # This is the line that changes: middleware.
-    middleware = MnemosMiddleware(home)
+    # This is the line that changes: middleware. A busy machine may need more than the usual 50 ms.
+    middleware = MnemosMiddleware(home, recall_seconds=10)
     agent: Any = create_agent(Fake(), [], middleware=[middleware])
 
     def say(text: str, thread: str) -> str:
