@@ -147,15 +147,21 @@ def merge_entries(memory: Memory, records: Sequence[Record], tally: Tally) -> No
     def work(tx: Writes, some: Sequence[EntryRow]) -> None:
         for row in some:
             here = tx.entries.get(row.user, row.key)
-            if here is None or (here.updated_at, _content(here)) < (row.updated_at, _content(row)):
+            if here is None or is_expired(here):
+                # An expired one may be there until it is cleaned up.
                 tx.entries.restore(row)
-                tally.add("entries") if here is None else tally.change("entries")
+                tally.add("entries")
+            elif (here.updated_at, _content(here)) < (row.updated_at, _content(row)):
+                tx.entries.restore(row)
+                tally.change("entries")
+
+    def is_expired(row: EntryRow) -> bool:
+        return row.expires_at is not None and row.expires_at <= now
 
     live = [
         row
         for row in rows
-        if not _is_gone(row.updated_at, stones.get(entry_removal_key(row)))
-        and (row.expires_at is None or row.expires_at > now)
+        if not is_expired(row) and not _is_gone(row.updated_at, stones.get(entry_removal_key(row)))
     ]
     for some in split_batches(live, _BATCH):
         memory.storage.write(lambda tx: work(tx, some))  # noqa: B023

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from mnemos.errors import InvalidInput, Refused
+from mnemos.errors import InvalidInput
 from mnemos.projects import find_repository
 from mnemos.sessions import session_upkeep, transcript
 from mnemos.sessions.records import load_json, new_session
@@ -19,7 +19,6 @@ from mnemos.sessions.transcript import IncomingMessage
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Writes
 from mnemos.storage.tombstones import Tombstone, make_key
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive.session_part import adopt
 from mnemos.transfer.sync.message_order import Item, Pair, merge_order
 from mnemos.transfer.sync.state import OWN, Record, dump, read_facts
 from mnemos.transfer.sync.tally import Tally
@@ -101,7 +100,7 @@ class SessionMerge:
         self._stones = {stone.key: stone for stone in stones}
         self._gone = list_gone(self._storage.read(lambda tx: tx.tombstones.of_kind(session_upkeep.MESSAGE)))
         self._gone_there = self._gone if gone_there is None else gone_there
-        self._orphans: list[tuple[str, str]] = []
+        self._children: list[tuple[str, str]] = []
         settings = memory.settings
         self._redact = redact if settings.redact else str
         self._rules: dict[str, Any] = {"redact": self._redact, "max_bytes": settings.max_message_bytes}
@@ -119,6 +118,10 @@ class SessionMerge:
         now = self._memory.clock()
         messages = [transcript.check_message(one, now=now, **self._rules) for one in incoming.messages]
         here = self._storage.read(lambda tx: tx.sessions.get(session.id))
+        users = {session.user_id, session.user_id if here is None else here.user_id} - {None}
+        if len(users) > 1:
+            self._tally.explain(f"session {session.id} belongs to another user here; it was left unchanged")
+            return
         if here is None:
             messages = self._drop_gone(session.id, [], messages)
             _, added = transcript.store_session(self._storage, session, messages, now=now)
@@ -129,7 +132,7 @@ class SessionMerge:
             self._storage.write(lambda tx: self._merge_fields(tx, session))
         self._note_keys(session.id, fields.get("imported"))
         if session.parent_session_id is not None:
-            self._orphans.append((session.id, session.parent_session_id))
+            self._children.append((session.id, session.parent_session_id))
 
     def _place(self, session: SessionRow, repository: object) -> SessionRow:
         """Return a session with the path that its repository has on this machine, if one is known."""
@@ -145,12 +148,20 @@ class SessionMerge:
 
     def finish(self) -> None:
         """Attach sessions to parents that came after them, and index the messages."""
-        for session_id, parent in self._orphans:
-            try:
-                self._storage.write(lambda tx: adopt(tx, session_id, parent))  # noqa: B023
-            except Refused as exc:
-                self._tally.explain(f"session {session_id}: {exc}")
+        for session_id, parent in self._children:
+            self._storage.write(lambda tx: self._attach(tx, session_id, parent))  # noqa: B023
         self._storage.catch_up()
+
+    def _attach(self, tx: Writes, session_id: str, parent: str) -> None:
+        """Set a parent. Of two, the one with more ancestors counts: it came back after its deletion."""
+        row, line = tx.sessions.get(session_id), _list_line(tx, parent)
+        if row is None or not line or row.parent_session_id == parent:
+            return
+        if session_id in line:
+            self._tally.explain(f"session {session_id}: its parent {parent} descends from it here")
+        elif (len(line), parent) > (len(known := _list_line(tx, row.parent_session_id)), "".join(known[:1])):
+            tx.sessions.set_parent(session_id, parent)
+            self._tally.change("sessions")
 
     def _merge_fields(self, tx: Writes, there: SessionRow) -> None:
         here = tx.sessions.get(there.id)
@@ -317,6 +328,15 @@ def bury_sessions(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> 
 
 def _forget_session(tx: Writes, stone: Tombstone, log: session_upkeep.Log) -> None:
     session_upkeep.forget_session(tx, stone.key, log, stone.at)
+
+
+def _list_line(tx: Writes, session_id: str | None) -> list[str]:
+    """Return a session and those above it; nothing if it does not exist."""
+    line: list[str] = []
+    while session_id is not None and (row := tx.sessions.get(session_id)) is not None:
+        line.append(session_id)
+        session_id = row.parent_session_id
+    return line
 
 
 def _remove_message(tx: Writes, stone: Tombstone, tally: Tally) -> None:

@@ -40,7 +40,8 @@ SESSION: Final = "session"
 _PAGE: Final = 500
 _ALL: Final = 1 << 53
 _STATES: Final = ("live", "superseded", "retired")
-_NOT_COMPARED: Final = ("source", "project", "branch")
+# Each machine keeps its own where both have one.
+_NOT_COMPARED: Final = ("source", "project", "branch", "model", "model_config")
 _COUNTED: Final = ("message_count", "tool_call_count", "revision")
 
 

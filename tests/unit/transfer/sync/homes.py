@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any
+from threading import get_ident
+from typing import Any, cast
 
 from mnemos.errors import MnemosError
 from mnemos.memory import Memory
@@ -67,6 +68,28 @@ def texts(memory: Memory, session_id: str) -> list[Any]:
 def say(memory: Memory, session_id: str, *contents: str, role: str = "user") -> list[int]:
     memory.sessions.ensure_session(session_id, source="test")
     return memory.sessions.append_messages(session_id, [{"role": role, "content": one} for one in contents])
+
+
+def meet_in_part(one: Memory, two: Memory, killed: Memory, writes: int) -> None:
+    """Sync, and end it after so many transactions of one of the homes."""
+    write, left = killed.storage.write, writes
+
+    def write_and_end(work: Callable[[Any], Any], **given: Any) -> Any:
+        nonlocal left
+        done = write(work, **given)
+        left -= get_ident() == caller
+        if left < 1 and get_ident() == caller:
+            raise KeyboardInterrupt
+        return done
+
+    caller, storage = get_ident(), cast(Any, killed.storage)
+    storage.write = write_and_end
+    try:
+        meet(one, two)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        storage.write = write
 
 
 def settle(homes: list[Memory], most: int = 6) -> int:
@@ -176,6 +199,74 @@ class Scribbler:
     def delete_template(self, memory: Memory) -> None:
         memory.templates.delete_template(f"t{self._chance.randrange(3)}")
 
+    def delegate(self, memory: Memory) -> None:
+        child = f"child{self._chance.randrange(3)}"
+        memory.sessions.ensure_session(child, source="test", parent_session_id=self._session())
+        say(memory, child, f"task {self._count}")
+
+    def prepare(self, memory: Memory) -> None:
+        """Change what a session has beside its messages."""
+        session_id = self._session()
+        memory.sessions.update_system_prompt(session_id, f"prompt {self._count}")
+        memory.sessions.update_metadata(session_id, {"count": self._count})
+        memory.sessions.update_token_counts(session_id, 3, 4)
+
+    def prune(self, memory: Memory) -> None:
+        memory.sessions.prune_sessions(older_than_days=0.0005)
+
+    def append_once(self, memory: Memory) -> None:
+        key = f"key{self._chance.randrange(6)}"
+        memory.sessions.append_message(self._session(), "user", f"once {self._count}", key=key)
+
+    def append_odd(self, memory: Memory) -> None:
+        say(
+            memory,
+            self._session(),
+            self._chance.choice(["", "\ud800", "🚀 é", "a\x00b", "sk-ant-" + "a" * 40]),
+        )
+
+    def rewrite_end(self, memory: Memory) -> None:
+        message = self._pick(memory.sessions.get_messages(self._session()))
+        new = [{"role": "user", "content": f"rewritten {self._count}"}]
+        memory.sessions.rewrite(message["session_id"], new, from_id=message["id"])
+
+    def work(self, memory: Memory) -> None:
+        mark = self._chance.choice("V✓")
+        scope = f"work {self._chance.randrange(2)}"
+        memory.facts.write(f"{mark}[step{self._chance.randrange(3)}]: {self._count}", scope=scope)
+
+    def replace_fact(self, memory: Memory) -> None:
+        known = self._pick([fact.id for fact in memory.facts.iterate()])
+        memory.remember(f"My cat is called Tom {self._count}.", replaces=known)
+
+    def remember_of_user(self, memory: Memory) -> None:
+        memory.remember(self._chance.choice(SENTENCES), user_id=self._chance.choice(["alice", "bob"]))
+
+    def remember_message(self, memory: Memory) -> None:
+        session_id = self._session()
+        (number,) = say(memory, session_id, f"My car is number {self._count}.")
+        memory.facts.remember(f"My car is number {self._count}.", session_id=session_id, message_id=number)
+
+    def edit_notes(self, memory: Memory) -> None:
+        entries = memory.notebook.entries()
+        self._chance.shuffle(entries)
+        memory.notebook.write("memory", "\n§\n".join([*entries[:4], f"by hand {self._count}"]))
+
+    def forget_passage(self, memory: Memory) -> None:
+        kind = self._chance.choice(["note", "entry"])
+        known = memory.storage.read(lambda tx: [one.ref for one in tx.passages.of_kind(kind)])
+        memory.forget(f"{kind}:{self._pick(known)}")
+
+    def set_entry_for_a_while(self, memory: Memory) -> None:
+        key, until = f"k{self._chance.randrange(4)}", memory.clock() + self._chance.choice([10.0, 1e5])
+        memory.entries.put("default", key, f"value {self._count}", expires_at=until)
+
+    def undo_any(self, memory: Memory) -> None:
+        memory.undo(self._pick(memory.log(20)).id)
+
+    def set_clock(self, memory: Memory) -> None:
+        memory.clock.advance(self._chance.choice([-60.0, -5.0, 60.0]))  # type: ignore[attr-defined]
+
 
 _CHANGES: list[Callable[[Scribbler, Memory], None]] = [
     *[Scribbler.append] * 8,
@@ -186,6 +277,10 @@ _CHANGES: list[Callable[[Scribbler, Memory], None]] = [
     Scribbler.delete_session, Scribbler.forget_session, Scribbler.forget_message, Scribbler.undo,
     Scribbler.withdraw, Scribbler.forget_fact, Scribbler.purge, Scribbler.change_note, Scribbler.remove_note,
     Scribbler.delete_entry, Scribbler.save_template, Scribbler.delete_template,
+    Scribbler.delegate, Scribbler.prepare, Scribbler.prune, Scribbler.append_once, Scribbler.append_odd,
+    Scribbler.rewrite_end, Scribbler.work, Scribbler.replace_fact, Scribbler.remember_of_user,
+    Scribbler.remember_message, Scribbler.edit_notes, Scribbler.forget_passage,
+    Scribbler.set_entry_for_a_while, Scribbler.undo_any, Scribbler.set_clock,
 ]  # fmt: skip
 
 

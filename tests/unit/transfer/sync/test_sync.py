@@ -241,6 +241,47 @@ def test_a_title_set_while_the_other_machine_went_on_is_kept(pair: tuple[Memory,
     assert (there.sessions.get_session("s") or {})["title"] == "A name"
 
 
+def test_a_child_has_one_parent_on_both_machines(pair: tuple[Memory, Memory]) -> None:
+    here, there = pair
+    for name, parent in (("top", None), ("middle", "top"), ("child", "middle")):
+        here.sessions.create_session(name, "test", parent_session_id=parent)
+    meet(here, there)
+    wait(here)
+    # The child goes to the top; but the middle came back.
+    here.sessions.delete_session("middle")
+    wait(there, 120)
+    say(there, "middle", "it goes on")
+    assert meet(here, there).is_same
+    for home in pair:
+        assert (home.sessions.get_session("child") or {})["parent_session_id"] == "middle"
+
+
+def test_a_session_of_another_user_is_left_as_it_is(pair: tuple[Memory, Memory]) -> None:
+    for home, user in zip(pair, ("alice", "bob"), strict=True):
+        home.sessions.create_session("s", "test", user_id=user)
+        say(home, "s", f"from {user}")
+    report = meet(*pair)
+    assert "another user" in report.received.reasons[0]
+    assert [texts(home, "s") for home in pair] == [["from alice"], ["from bob"]]
+
+
+def test_a_session_with_two_models_is_the_same_on_both_machines(pair: tuple[Memory, Memory]) -> None:
+    for home, model in zip(pair, ("small", "large"), strict=True):
+        home.sessions.create_session("s", "test", model=model, started_at=1.0)
+    assert meet(*pair).is_same
+    assert [(home.sessions.get_session("s") or {})["model"] for home in pair] == ["small", "large"]
+
+
+def test_an_entry_comes_although_a_later_one_has_expired(pair: tuple[Memory, Memory]) -> None:
+    here, there = pair
+    here.entries.store("default", "k", "lasting")
+    wait(there, 5)
+    there.entries.put("default", "k", "for a moment", expires_at=there.clock() + 1)
+    wait(there, 5)
+    assert meet(here, there).is_same
+    assert there.entries.list_keys("default") == ["k"]
+
+
 def test_importing_on_the_other_machine_adds_nothing(pair: tuple[Memory, Memory]) -> None:
     here, there = pair
     say(here, "s", "one")
