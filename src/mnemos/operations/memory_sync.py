@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta, field
 
-from mnemos.errors import InvalidInput, Refused
+from mnemos.errors import InvalidInput, NotAllowed, Refused
 from mnemos.inputs import find_scheme, hide_password
 from mnemos.operations.arguments import path_of, person_only
 from mnemos.operations.base import Info, LongOperation, Result, Traits
@@ -50,6 +50,7 @@ class Sync(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> Synced:
         # zlib, subprocess and every part of a memory: only for a sync.
+        from mnemos.memory.home import DATABASE
         from mnemos.transfer.sync import peers
         from mnemos.transfer.sync.exchange import sync
 
@@ -73,8 +74,12 @@ class Sync(LongOperation, frozen=True, kw_only=True):
         elif scheme is not None:
             raise InvalidInput(f"{scheme}:// can't be synced with. Use a folder, ssh://HOST or https://HOST.")
         else:
-            folder = peers.SyncFolder(memory, path_of(self.other, "other"))
-            report = folder.sync(progress, dry_run=self.dry_run)
+            folder = path_of(self.other, "other")
+            if (folder / DATABASE).exists():
+                raise Refused(
+                    f"{folder} is a home of Mnemos. Name another folder, which both sides can reach."
+                )
+            report = peers.SyncFolder(memory, folder).sync(progress, dry_run=self.dry_run)
         return Synced.of(report, dry_run=self.dry_run)
 
 
@@ -89,8 +94,21 @@ class _Server:
         from mnemos.transfer.sync.peers import read_frame
         from mnemos.transfer.sync.state import dump
 
-        found = self._memory.call("sync_answer", {"request": dump(request)})
+        try:
+            found = self._memory.call("sync_answer", {"request": dump(request)})
+        except NotAllowed as exc:
+            why = " Something was deleted here that the server still has." if _removes(request) else ""
+            raise NotAllowed(f"{exc}{why}") from exc
         return read_frame(str(found["answer"]).encode())
+
+
+def _removes(request: Mapping[str, Any]) -> bool:
+    """True if a request has what was deleted or forgotten on the machine that sends it."""
+    items = request.get("items")
+    addresses = [
+        item.get("address") for item in (items if isinstance(items, list) else ()) if isinstance(item, dict)
+    ]
+    return any(str(address).startswith("removed/") for address in addresses)
 
 
 class Counts(Info, frozen=True, kw_only=True):
@@ -189,6 +207,11 @@ class AnswerSync(LongOperation, frozen=True, kw_only=True):
     )
 
     request: Annotated[str, Meta(description='A request as JSON, such as {"ask": "hello"}')]
+
+    def destroys(self) -> bool:
+        from mnemos.transfer.sync.peers import read_frame
+
+        return _removes(read_frame(self.request.encode()))
 
     def work(self, memory: Memory, progress: Progress) -> SyncAnswer:  # noqa: ARG002
         from mnemos.transfer.sync.exchange import Answering

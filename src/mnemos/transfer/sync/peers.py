@@ -50,6 +50,11 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}")
 _HOST: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
 _USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOST_HOMES: Final = 100
+# Exit codes of ssh, and of the shell that it starts there.
+_REASONS: Final = {
+    127: "The command mnemos was not found there: install it, on the path of shells that ssh starts.",
+    255: "ssh could not log in; it says why above.",
+}
 
 
 def read_frame(data: bytes) -> Record:
@@ -84,6 +89,7 @@ class Program:
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
         self.name = name
+        self._has_answered = False
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         except OSError as exc:
@@ -93,6 +99,7 @@ class Program:
         for _ in range(_MOST_NOISE):
             line = self._read()
             if line.startswith(_READY):
+                self._has_answered = True
                 return self
         self._end()
         raise Unavailable(f"{self.name} does not answer. Is the same Mnemos installed there?")
@@ -123,10 +130,14 @@ class Program:
 
     def _find_error(self) -> Unavailable:
         self._end()
-        return Unavailable(
-            f"The connection to {self.name} ended (exit code {self._process.returncode}). Everything "
-            "received until then is kept; sync again to complete it."
-        )
+        code = self._process.returncode
+        if self._has_answered:
+            return Unavailable(
+                f"The connection to {self.name} ended (exit code {code}). Everything received until then is "
+                "kept; sync again to complete it."
+            )
+        reason = _REASONS.get(code, f"Mnemos did not start there (exit code {code}).")
+        return Unavailable(f"No connection to {self.name}. {reason} Nothing was changed.")
 
     def _end(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):

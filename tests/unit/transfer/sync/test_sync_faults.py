@@ -300,6 +300,10 @@ def test_a_program_that_is_not_mnemos_is_named() -> None:
         Program("the other machine", [sys.executable, "-c", "print('hello')"]),
     ):
         pass
+    for code in (127, 255, 3):
+        failing = [sys.executable, "-c", f"import sys; sys.exit({code})"]
+        with pytest.raises(Unavailable, match="No connection to the other machine"):
+            Program("the other machine", failing).__enter__()
     with pytest.raises(Unavailable, match="can't be run"):
         Program("the other machine", ["/nonexistent/ssh"])
 
