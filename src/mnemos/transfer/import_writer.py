@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
+from itertools import takewhile
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -57,6 +58,7 @@ class _Checked:
     keys: tuple[int, ...]
     input_tokens: int
     output_tokens: int
+    rest: Callable[[int], ImportedMessage | None] | None
 
 
 @dataclass(slots=True)
@@ -167,14 +169,20 @@ class ImportWriter:
         return item if same else dataclasses.replace(item, session_id=session_id)
 
     def _take(self, item: ImportedMessage) -> None:
+        checked = self._check_item(item)
+        if checked is not None:
+            self._batch.append(checked)
+            self._size += len(checked.message.content or "") + len(checked.message.tool_calls or "")
+
+    def _check_item(self, item: ImportedMessage) -> _Checked | None:
         try:
             message = self._check(item.fields)
         except InvalidInput as exc:
             self._report.add_problem(self._path, 0, f"message {item.key}: {exc}")
-            return
+            return None
         keys = tuple(map(self._key, (item.key, *item.also)))
-        self._batch.append(_Checked(item.session_id, message, keys, item.input_tokens, item.output_tokens))
-        self._size += len(message.content or "") + len(message.tool_calls or "")
+        tokens = item.input_tokens, item.output_tokens
+        return _Checked(item.session_id, message, keys, *tokens, item.rest)
 
     def _check(self, fields: Mapping[str, Any]) -> NewMessage:
         content, longest = fields.get("content"), self._most // _BYTES_PER_CHARACTER // 2
@@ -294,15 +302,21 @@ class ImportWriter:
         seen: set[int] = set()
         parent = None
         for one in kept:
-            known = one.keys[0] in owners or one.keys[0] in seen
-            if not known:
-                new.append(one)
-            elif owners.get(one.keys[0], session_id) != session_id:
+            known = sum(1 for _ in takewhile(lambda key: key in owners or key in seen, one.keys))
+            left = one if not known else self._read_rest(one, known)
+            if left is not None:
+                new.append(left)
+            if known and owners.get(one.keys[0], session_id) != session_id:
                 # A conversation that begins with a copy of another is its continuation.
                 parent = owners[one.keys[0]] or parent
             seen.update(one.keys)
         outcome.known += len(kept) - len(new)
         return new, parent
+
+    def _read_rest(self, one: _Checked, known: int) -> _Checked | None:
+        """Return a message without its first lines, which are stored; None if that is all."""
+        item = None if one.rest is None or known == len(one.keys) else one.rest(known)
+        return None if item is None else self._check_item(self._hide_secret(item))
 
     def _rehearse(self, tx: Reads, batch: Sequence[_Checked]) -> _Outcome:
         outcome = _Outcome()

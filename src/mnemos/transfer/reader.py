@@ -40,7 +40,8 @@ class ImportedMessage:
     """A message. ``fields`` are the arguments of ``append_message``, including ``timestamp``.
 
     ``key`` is the program's name for it, the same whenever and wherever it is read: each key is stored once.
-    ``also`` are the keys of further lines that are part of the same message. ``input_tokens`` and
+    ``also`` are the keys of further lines that are part of the same message; ``rest`` returns what is left of
+    it without the first lines, which were stored while the program was still writing. ``input_tokens`` and
     ``output_tokens`` are added to those of its session.
     """
 
@@ -50,6 +51,7 @@ class ImportedMessage:
     also: tuple[str, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
+    rest: Callable[[int], ImportedMessage | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

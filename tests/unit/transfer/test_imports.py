@@ -124,6 +124,34 @@ def test_a_file_that_became_shorter_loses_nothing(memory: mnemos.Memory, tmp_pat
     assert texts(memory) == ["one", "two"]
 
 
+def test_the_rest_of_an_answer_is_stored_when_its_file_was_moved(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.jsonl"
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Let me look."}, call]
+    lines = [
+        json.dumps(
+            {
+                "type": "assistant",
+                "sessionId": "s",
+                "uuid": f"a{number}",
+                "message": {"id": "m", "role": "assistant", "content": [block]},
+            }
+        )
+        for number, block in enumerate(blocks)
+    ]
+    path.write_text("\n".join(lines[:2]) + "\n")
+    bring(memory, path)
+    path = path.rename(tmp_path / "moved.jsonl")
+    path.write_text("\n".join(lines) + "\n")
+    for _ in range(2):
+        bring(memory, path)
+    first, second = memory.sessions.get_messages("s")
+    assert (first["content"], first["tool_calls"]) == ("Let me look.", None)
+    assert [one["function"]["name"] for one in second["tool_calls"]] == ["Bash"]
+
+
 @pytest.mark.parametrize("how", ["renamed", "rewritten"])
 def test_a_file_that_is_replaced_while_it_is_read_is_read_from_its_beginning(
     memory: mnemos.Memory, tmp_path: Path, how: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -226,49 +226,52 @@ class Answer:
         self._size += size
 
     def items(self, known: KnownCalls, usual_model: str | None) -> Iterator[Item]:
-        texts: list[str] = []
-        thoughts: list[str] = []
-        calls: list[dict[str, Any]] = []
         read = written = 0
         for line in self._lines:
             message = line.message or Message()
             for block in list_blocks(message.content):
                 if block.type == "tool_use":
                     known.add(block)
-                    calls.append(
-                        make_call(block.id, block.name, bytes(block.input).decode("utf-8", "replace"))
-                    )
-                elif block.thinking:
-                    thoughts.append(block.thinking)
-                elif block.text:
-                    texts.append(block.text)
             more_read, more_written = known.count_tokens(message)
             read, written = read + more_read, written + more_written
-        if not texts and not calls and not thoughts:
+        whole = self._join(0, usual_model)
+        if whole is None:
             yield Skipped("empty messages")
-            return
-        uuids = [line.make_key(self.session_id) for line in self._lines]
-        model = clean_name(self._lines[0].message.model) if self._lines[0].message else None
+        else:
+            rest = (lambda first: self._join(first, usual_model)) if whole.also else None
+            yield replace(whole, input_tokens=read, output_tokens=written, rest=rest)
+
+    def _join(self, first: int, usual_model: str | None) -> ImportedMessage | None:
+        """Return the message of the lines from one on; None if they say nothing."""
+        lines = self._lines[first:]
+        texts: list[str] = []
+        thoughts: list[str] = []
+        calls: list[dict[str, Any]] = []
+        for block in (block for line in lines for block in list_blocks((line.message or Message()).content)):
+            if block.type == "tool_use":
+                calls.append(make_call(block.id, block.name, bytes(block.input).decode("utf-8", "replace")))
+            elif block.thinking:
+                thoughts.append(block.thinking)
+            elif block.text:
+                texts.append(block.text)
+        if not texts and not calls and not thoughts:
+            return None
+        model = clean_name(lines[0].message.model) if lines[0].message else None
         metadata = drop_empty(
-            uuid=self._lines[0].uuid,
+            uuid=lines[0].uuid,
             message_id=self._id,
             model=model if model != usual_model else None,
             thinking="\n\n".join(thoughts),
         )
-        yield ImportedMessage(
-            self.session_id,
-            uuids[0],
-            drop_empty(
-                role="assistant",
-                content="\n\n".join(texts),
-                tool_calls=calls or None,
-                timestamp=self._at,
-                metadata=metadata or None,
-            ),
-            tuple(uuids[1:]),
-            read,
-            written,
+        fields = drop_empty(
+            role="assistant",
+            content="\n\n".join(texts),
+            tool_calls=calls or None,
+            timestamp=self._at,
+            metadata=metadata or None,
         )
+        key, *also = (line.make_key(self.session_id) for line in lines)
+        return ImportedMessage(self.session_id, key, fields, tuple(also))
 
 
 @dataclass(slots=True)
