@@ -9,6 +9,7 @@ import platform
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -92,6 +93,18 @@ def identify(memory: Memory) -> str:
     return make_key(platform.node(), uuid.getnode(), where, memory.settings.space)[:16]
 
 
+@contextmanager
+def checking(name: str) -> Iterator[None]:
+    """Raise InvalidInput for what the other side sent and is no part of a sync."""
+    try:
+        yield
+    except (msgspec.ValidationError, RecursionError, UnicodeError) as exc:
+        raise InvalidInput(
+            f"{name} sent something that a sync does not have ({exc}). It was not taken. Install the same "
+            "version of Mnemos on both machines."
+        ) from exc
+
+
 def check_digests(found: Any) -> dict[str, str]:
     """Check the digests that the other side sent."""
     digests = msgspec.convert(found, dict[str, str])
@@ -125,7 +138,7 @@ class Answering:
 
     def answer(self, request: Any) -> Record:
         """Return the answer to a request. A request that is wrong raises InvalidInput."""
-        try:
+        with checking("The other side"):
             match request:
                 case {"ask": "hello"}:
                     digests = _pick(self._read_state().digests, REMOVED)
@@ -143,8 +156,6 @@ class Answering:
                 case {"ask": "merge", "items": list(items)}:
                     self._state = None
                     return merge_items(self._memory, items).as_dict()
-        except (msgspec.ValidationError, RecursionError) as exc:
-            raise InvalidInput(f"A request of the sync is wrong: {exc}") from exc
         raise InvalidInput("A request of the sync is not known. Install the same version on both machines.")
 
     def _read_state(self) -> State:
@@ -230,6 +241,11 @@ def _pick(digests: Digests, kind: str) -> dict[str, str]:
 
 def sync(memory: Memory, peer: Peer, progress: Progress, *, dry_run: bool = False) -> Report:
     """Sync with another memory that answers; repeat an interrupted call to complete it."""
+    with checking(peer.name):
+        return _sync(memory, peer, progress, dry_run=dry_run)
+
+
+def _sync(memory: Memory, peer: Peer, progress: Progress, *, dry_run: bool) -> Report:
     Answering(memory)
     report = Report(peer.name)
     hello = peer.ask({"ask": "hello"})

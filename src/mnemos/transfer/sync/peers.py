@@ -26,6 +26,7 @@ from mnemos.transfer.sync.exchange import (
     Report,
     check_clock,
     check_digests,
+    checking,
     count_differences,
     gone_messages,
     identify,
@@ -210,7 +211,7 @@ class SyncFolder:
                     report.different[kind] = max(number, report.different.get(kind, 0))
                 continue
             tally = Tally()
-            with lock_imports(self._memory):
+            with checking(listing.machine[:100]), lock_imports(self._memory):
                 touched = self._pull(listing, digests, mine, tally)
             report.received.include(tally)
             mine.renew_small()

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -136,6 +137,56 @@ def test_a_peer_that_lies_is_refused_and_changes_nothing(item: dict[str, Any]) -
         except InvalidInput:
             pass
         assert export(memory) == before
+
+
+ODD: list[Any] = [
+    None, True, -1, 1e308, 2**70, "", "../../x", "\0", "\ud800", "x" * 3_000, [], {}, [[]], {"a": 1},
+    "session/0/" + "z" * 2_000, "facts/zz",
+]  # fmt: skip
+
+
+def spoil(chance: Random, value: Any, depth: int = 0) -> Any:
+    """Change a part of a frame by chance."""
+    if isinstance(value, dict) and value:
+        changed, key = dict(value), chance.choice(list(value))
+        match chance.randrange(6):
+            case 0:
+                del changed[key]
+            case 1:
+                changed[chance.choice(["more", "own", "id", "key"])] = chance.choice(ODD)
+            case _:
+                changed[key] = spoil(chance, value[key], depth + 1)
+        return changed
+    if isinstance(value, list) and value:
+        place = chance.randrange(len(value))
+        kept = [*value[:place], *value[place + 1 :]]
+        more = chance.choice([[], [value[place]] * 2, *[[spoil(chance, value[place], depth + 1)]] * 4])
+        return [*kept[:place], *more, *kept[place:]]
+    return chance.choice(ODD) if depth > 1 else value
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_frames_with_anything_in_them_are_refused_by_both_sides(seed: int) -> None:
+    chance = Random(seed)
+    here, there = make_pair()
+
+    class Lying(LocalPeer):
+        def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+            if seed % 2:
+                return super().ask(spoil(chance, request))
+            answer: dict[str, Any] = spoil(chance, super().ask(request))
+            return answer
+
+    with here, there:
+        for _ in range(6):
+            try:
+                sync(here, Lying(there), no_progress)
+            except MnemosError:
+                # Anything else is a fault.
+                pass
+        for home in (here, there):
+            assert all(check.ok for check in home.doctor())
+            home.recall("where do I live?")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", "[" * 100_000, '{"ask": NaN'])
