@@ -28,7 +28,7 @@ _NEXT_STEPS = {
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
-_UNRECORDED = "        `mnemos watch install` records the others."
+_UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
 # A question embeds that many messages by itself.
 _FEW = 100
 
@@ -51,12 +51,12 @@ class AgentInfo:
             "plug-in": "recorded by the plug-in",
             "watch": "recorded by the watch",
         }
-        said = [how.get(self.how, "not recorded" if self.can_be else "")]
+        said = [how.get(self.how, "not recorded" if self.can_be else "keeps what its model stores")]
         if self.connected:
             said.insert(0, "connected")
         if self.last_seen:
             said.append(f"last seen {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))}")
-        return f"agent   {self.title}: {', '.join(filter(None, said))}"
+        return f"agent   {self.title}: {', '.join(said)}"
 
 
 @dataclass(frozen=True, slots=True)
