@@ -65,6 +65,13 @@ def test_undo_of_an_import_asks_first(own_server: Server, open_page: Open) -> No
     expect(seen.page.locator("dialog[open] .stake")).to_contain_text("imported session")
     seen.page.get_by_role("button", name="Cancel").click()
     assert count_sessions(own_server) == total
+    row.get_by_role("button", name="sessions.import").click()
+    # Nothing behind a dialog takes keys.
+    assert seen.page.locator("dialog[open]").evaluate("one => one.matches(':modal')")
+    seen.page.reload()
+    expect(seen.page.locator("dialog:modal")).to_be_visible()
+    seen.keys("Escape")
+    expect(seen.page.locator("dialog")).to_have_count(0)
     # An entry of a table or of a person can't be undone, so it is not offered.
     entry = seen.page.locator("li[data-row]", has_text="entries.set").first
     expect(entry).to_be_visible()

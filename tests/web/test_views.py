@@ -92,6 +92,27 @@ def test_only_the_messages_of_a_conversation_scroll(server: Server, open_page: O
         assert seen.page.evaluate("document.documentElement.scrollHeight <= innerHeight"), width
 
 
+def test_reasons_of_a_score_keep_within_a_small_window(server: Server, open_page: Open) -> None:
+    seen = open_page(server, width=390)
+    seen.visit("recall?q=order+mails")
+    seen.page.get_by_role("button", name="why").first.click()
+    expect(seen.page.locator(".parts tfoot").first).to_be_visible()
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+    for part in (".hit .score", ".hit .stack"):
+        box = seen.page.locator(part).first.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390, part
+
+
+def test_headings_keep_their_words_on_a_small_window(server: Server, open_page: Open) -> None:
+    seen = open_page(server, width=390)
+    for address in ("health", "facts", "sessions", "log", "templates", "sessions/work-000"):
+        seen.visit(address)
+        box = seen.page.get_by_role("heading", level=1).bounding_box()
+        assert box is not None
+        assert box["height"] < 40, address
+
+
 def test_console_keeps_within_a_small_window(server: Server, open_page: Open) -> None:
     seen = open_page(server, width=390)
     long = "SELECT name, price, id FROM products WHERE price > 1 ORDER BY price DESC, name LIMIT 100"

@@ -1,6 +1,6 @@
 // The frame around the pages: navigation, keys, theme, messages.
-import { can, enter, forget, go, lose, readAddress, rights, start, state, to, undoLast, useShared } from "./core.js";
-import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
+import { can, enter, forget, go, lose, readAddress, rights, show, start, state, to, undoLast, useShared } from "./core.js";
+import { html, render, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 
 /** Pages: address, name, key after g, an operation that it can't do without. */
 export const PAGES = [
@@ -62,7 +62,7 @@ function Page({ address }) {
   const [tries, again] = useState(0);
   const [error, reset] = useErrorBoundary((e) => console.error(e));
   const entry = PAGES.find(([key]) => key === page);
-  useEffect(() => {
+  useLayoutEffect(() => {
     reset();
     if (!entry || modules[page]) return;
     // A module that could not be loaded is not asked for again, unless its address is another.
@@ -86,13 +86,9 @@ function Page({ address }) {
     aria-busy="true"></div>`;
 }
 
-function Overlay({ name, close }) {
-  const [Body, set] = useState(null);
-  useEffect(() => {
-    import("./palette.js").then((module) => set(() => module[name]), close);
-  }, [name]);
-  return Body && html`<${Body} close=${close} pages=${offered()} />`;
-}
+/** Open a dialog of the palette's module: Palette, Keys or Spaces. */
+const open = (name) =>
+  import("./palette.js").then((module) => show(() => html`<${module[name]} key=${name} pages=${offered()} />`), lose);
 
 const isTyping = (target) => /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !/^(checkbox|radio|range)$/.test(target.type);
 
@@ -126,7 +122,7 @@ function goBack() {
   return true;
 }
 
-function useKeys(open) {
+function useKeys() {
   // When g was pressed. Not 0, which is just now while the page is young.
   const waiting = useRef(-Infinity);
   useEffect(() => {
@@ -191,7 +187,6 @@ function Toast() {
 function App() {
   useShared();
   const [address, set] = useState(readAddress());
-  const [overlay, open] = useState(null);
   const [isNavOpen, showNav] = useState(false);
   const main = useRef();
   useEffect(() => {
@@ -216,7 +211,7 @@ function App() {
     document.title = `${PAGES.find(([key]) => key === address.page)?.[1] ?? "Mnemos"} · Mnemos`;
     window.scrollTo(0, 0);
   }, [address.page]);
-  useKeys(open);
+  useKeys();
   if (!rights) return html`<${SignIn} />`;
   return html`
     <a class="skip" href="#main" onClick=${(e) => (e.preventDefault(), main.current.focus())}>Skip to the content</a>
@@ -249,11 +244,12 @@ function App() {
     </nav>
     <main id="main" tabindex="-1" ref=${main}><${Page} address=${address} /></main>
     <${Toast} />
-    ${overlay && html`<${Overlay} key=${overlay} name=${overlay}
-      close=${() => open((now) => (now === overlay ? null : now))} />`}`;
+    ${state.dialog?.()}`;
 }
 
-// The module of the page is loaded while the session is asked for.
-if (PAGES.some(([key]) => key === readAddress().page)) import(`./pages/${readAddress().page}.js`).catch(() => {});
+// The module of the page is loaded while the session is asked for, so that the first drawing is the page.
+const { page } = readAddress();
+const loaded = PAGES.some(([key]) => key === page) && import(`./pages/${page}.js`).then((module) => (modules[page] = module.default), () => {});
 await start();
+if (rights) await loaded;
 render(html`<${App} />`, document.getElementById("app"));

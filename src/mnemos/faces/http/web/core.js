@@ -1,5 +1,5 @@
 // The session, calls of operations, addresses. Everything the page knows comes from POST /v1/NAME.
-import { useEffect, useState } from "./vendor/preact.js";
+import { useEffect, useLayoutEffect, useState } from "./vendor/preact.js";
 
 export class Failure extends Error {
   constructor(status, code, message) {
@@ -12,21 +12,21 @@ export class Failure extends Error {
 /** The rights of this tab: {space, scope, operations, version}; null without a valid token. */
 export let rights = null;
 let token = null;
-const listeners = new Set();
-export const state = { isDown: false, signIn: "", toast: null, undo: null };
+export const state = { isDown: false, signIn: "", toast: null, undo: null, dialog: null };
 
-export function notify() {
-  for (const one of listeners) one();
+let draw = () => {};
+const notify = () => draw();
+
+/** Open a dialog over the page: `draw` gets the function that closes it. Null closes. */
+export function show(draw) {
+  state.dialog = draw;
+  notify();
 }
 
+/** Draw the frame again when `state` or the rights change; from its first drawing on, for a page may open a dialog. */
 export function useShared() {
-  const [, draw] = useState(0);
-  useEffect(() => {
-    const one = () => draw((n) => n + 1);
-    listeners.add(one);
-    return () => listeners.delete(one);
-  }, []);
-  return state;
+  const [, count] = useState(0);
+  draw = () => count((n) => n + 1);
 }
 
 export async function send(path, init = {}) {
@@ -105,19 +105,18 @@ const LEVELS = ["read", "write", "admin", "local"];
 export const atLeast = (scope) => LEVELS.indexOf(rights?.scope) >= LEVELS.indexOf(scope);
 export const mayWrite = (name) => can(name) && atLeast("write");
 
-function keep(answer) {
-  if (answer.token) {
-    token = answer.token;
-    sessionStorage.setItem("token", token);
-  }
+function keep({ token: given = token, ...answer }) {
+  token = given;
   rights = answer;
   state.signIn = "";
+  sessionStorage.setItem("token", token);
+  sessionStorage.setItem("rights", JSON.stringify(rights));
   notify();
 }
 
 export function forget(why) {
-  token = rights = null;
-  sessionStorage.removeItem("token");
+  token = rights = state.dialog = null;
+  sessionStorage.clear();
   state.signIn = why;
   notify();
 }
@@ -132,16 +131,16 @@ window.addEventListener("hashchange", () => CODE.test(location.hash) && start())
 export async function start() {
   const code = CODE.exec(location.hash)?.[1];
   if (code) history.replaceState(null, "", "/#/");
-  token = sessionStorage.getItem("token");
-  try {
-    if (code) {
-      token = null;
-      keep(await (await ask({ code })).json());
-    } else if (token) keep(await (await ask()).json());
-    else forget("");
-  } catch (error) {
-    forget(error.status === 401 ? "" : error.message);
-  }
+  token = code ? null : sessionStorage.getItem("token");
+  // A tab that is loaded again draws with the rights it had, while they are asked for again.
+  rights = token && JSON.parse(sessionStorage.getItem("rights"));
+  if (!code && !token) return forget("");
+  const asked = ask(code && { code }).then(async (answer) => keep(await answer.json()));
+  const checked = asked.catch((error) => {
+    if (error.status === 401) forget("The session has ended.");
+    else if (!rights) forget(error.message);
+  });
+  if (!rights) await checked;
 }
 
 export async function enter(given) {
@@ -193,7 +192,8 @@ export function useCall(name, args = {}, { skip = false } = {}) {
   const key = skip ? null : name + JSON.stringify(args);
   const [found, set] = useState({});
   const [turn, again] = useState(0);
-  useEffect(() => {
+  // Not after the paint: the answer would come a frame later.
+  useLayoutEffect(() => {
     if (key == null) return void set({});
     const stop = new AbortController();
     const { signal } = stop;

@@ -1,5 +1,6 @@
-import { call, can, go, rights, switchSpace, toast } from "./core.js";
-import { Dialog, Line, usePause } from "./ui.js";
+import { call, can, go, rights, show, switchSpace, toast } from "./core.js";
+import { Dialog, usePause } from "./forms.js";
+import { Line } from "./ui.js";
 import { html, useEffect, useState } from "./vendor/preact.js";
 
 const KEYS = [
@@ -18,23 +19,23 @@ const KEYS = [
   ["?", "this list"],
 ];
 
-export function Keys({ close, pages }) {
-  return html`<${Dialog} title="Keys" close=${close}>
+export function Keys({ pages }) {
+  return html`<${Dialog} title="Keys">
     <dl class="keys">${KEYS.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`)}
       ${pages.map(([, name, letter]) => html`<dt><kbd>g ${letter}</kbd></dt><dd>${name}</dd>`)}</dl>
   </${Dialog}>`;
 }
 
-export function Spaces({ close }) {
+export function Spaces() {
   const [spaces, set] = useState([rights.space]);
   useEffect(() => {
     if (can("spaces_list")) call("spaces_list").then((found) => set(found.spaces.map((one) => one.name)), () => {});
   }, []);
   const pick = (name) => {
-    close();
+    show(null);
     switchSpace(name).catch((error) => toast(error.message, { isError: true }));
   };
-  return html`<${Dialog} title="Spaces" close=${close}>
+  return html`<${Dialog} title="Spaces">
     <p class="muted">A space is a separate memory: nothing is shared with another.</p>
     <ul class="list">${spaces.map((name) => html`<li><button class="plain" aria-pressed=${name === rights.space}
       onClick=${() => pick(name)}><${Line} text=${name} /></button></li>`)}</ul>
@@ -63,7 +64,7 @@ async function look(query, signal) {
   return answers.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
-export function Palette({ close, pages }) {
+export function Palette({ pages }) {
   const [text, type] = useState("");
   const [found, set] = useState([]);
   const [at, move] = useState(0);
@@ -84,7 +85,7 @@ export function Palette({ close, pages }) {
   ];
   const chosen = Math.min(at, choices.length - 1);
   const pick = (one) => {
-    close();
+    show(null);
     go(...one.where);
   };
   const onKey = (event) => {
@@ -96,7 +97,7 @@ export function Palette({ close, pages }) {
       pick(choices[chosen]);
     }
   };
-  return html`<${Dialog} title="Go to" close=${close}>
+  return html`<${Dialog} title="Go to">
     <input role="combobox" aria-expanded="true" aria-controls="choices"
       aria-label="page, conversation, fact or operation" aria-activedescendant="choice-${chosen}" autofocus
       placeholder="page, conversation, fact, operation" value=${text} onKeyDown=${onKey}

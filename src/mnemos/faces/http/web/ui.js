@@ -1,6 +1,6 @@
 // The building blocks of the pages. Text of a memory is only ever a text node.
 import { to } from "./core.js";
-import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, useState } from "./vendor/preact.js";
 
 const number = new Intl.NumberFormat("en");
 export const num = (value) => (value == null ? "–" : number.format(value));
@@ -90,7 +90,9 @@ export function Line({ text, most = 160, pattern = null }) {
   return html`<bdi>${marked(shown, pattern)}${whole.length > most ? "…" : ""}</bdi>`;
 }
 
-export const Empty = ({ title, children }) => html`<div class="empty"><h2>${title}</h2><p>${children}</p></div>`;
+/** @param commands that fill the page, one per line: there is nothing to filter yet. */
+export const Empty = ({ title, commands = "", children }) => html`<div class="empty ${commands && "blank"}"><h2>${title}</h2><p>${children}</p>
+  ${commands && html`<pre tabindex="0">${commands}</pre>`}</div>`;
 export const Problem = ({ error }) => html`<p class="problem" role="alert">${error.message}</p>`;
 
 export function Loaded({ of: found, children }) {
@@ -106,53 +108,16 @@ export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<di
     style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
 </div>`;
 
-export const focused = (one) => one?.focus();
+export const Panel = ({ id, title, more, class: name = "", children }) => html`<section class="panel ${name}"
+  aria-labelledby=${id}><header><h2 id=${id}>${title}</h2>${more}</header>${children}</section>`;
 
-export const Copy = ({ text, label = "copy" }) => {
-  const [done, set] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => {});
-    set(true);
-    setTimeout(() => set(false), 1500);
-  };
-  return html`<button class="quiet" onClick=${copy}>${done ? "copied" : label}</button>`;
-};
+export const focused = (one) => one?.focus();
 
 export function Tabs({ label, choices, value, pick }) {
   return html`<div class="tabs" role="group" aria-label=${label}>
-    ${choices.map(([key, name]) => html`<button key=${key} aria-pressed=${key === value}
+    ${choices.map(([key, name]) => html`<button key=${key} type="button" aria-pressed=${key === value}
       onClick=${() => pick(key)}>${name}</button>`)}
   </div>`;
-}
-
-export function Dialog({ title, close, children, wide = false }) {
-  const ref = useRef();
-  useEffect(() => {
-    const before = document.activeElement;
-    ref.current.showModal();
-    return () => before?.isConnected && before.focus();
-  }, []);
-  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close}
-    onClick=${(e) => e.target === ref.current && close()}>
-    <div class="inside"><header><h2>${title}</h2><button class="quiet" aria-label="close"
-      onClick=${close}>✕</button></header>${children}</div>
-  </dialog>`;
-}
-
-export function Field({ value = "", commit, ...rest }) {
-  const [text, type] = useState(value);
-  useEffect(() => type(value), [value]);
-  return html`<input ...${rest} value=${text} onInput=${(e) => type(e.target.value)}
-    onChange=${(e) => commit(e.target.value)} />`;
-}
-
-export function usePause(value, ms = 250) {
-  const [settled, set] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => set(value), ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }
 
 export const SessionLink = ({ id, title, at = "" }) => html`<a

@@ -1,37 +1,40 @@
-import { act, can, changed, listen, useCall } from "../core.js";
-import { upload } from "../files.js";
-import { Dialog, Line, Loaded, Problem, Stored, bytes, plural } from "../ui.js";
+import { act, can, changed, listen, show, useCall } from "../core.js";
+import { Dialog, upload } from "../forms.js";
+import { Line, Loaded, Panel, Problem, Stored, bytes, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 
 const operation = (client) => `connect_${client.replaceAll("-", "_")}`;
 
-function Change({ client, isUndo, close }) {
+function Change({ client, name, isUndo }) {
   const args = isUndo ? { undo: true } : {};
-  const found = useCall(operation(client.client), { ...args, diff: true });
-  return html`<${Dialog} title="${isUndo ? "Disconnect" : "Connect"} ${client.name}" close=${close} wide>
-    <${Loaded} of=${found}>${(data) => html`
-    <p>${data.summary.map((one) => html`<${Line} text=${one} /> `)}</p>${data.remarks.map((one) => html`<p
-      class="muted"><${Line} text=${one} most=${300} /></p>`)}
+  const found = useCall(operation(client), { ...args, diff: true });
+  const verb = isUndo ? "Disconnect" : "Connect";
+  const make = () => {
+    show(null);
+    act(operation(client), args);
+  };
+  return html`<${Dialog} title="${verb} ${name}" wide><${Loaded} of=${found}>${(data) => html`
+    <ul>${data.summary.map((one) => html`<li><${Line} text=${one} /></li>`)}</ul>
+    ${data.remarks.map((one) => html`<p class="muted"><${Line} text=${one} most=${300} /></p>`)}
     ${data.changes.map((one) => html`<h3><code><${Line} text=${one.file} most=${120} /></code></h3><pre
       tabindex="0"><${Stored} text=${one.diff} isCode /></pre>`)}
-    <footer><button onClick=${close}>Cancel</button><button class="main" autofocus
-      onClick=${() => (close(), act(operation(client.client), args))}>${isUndo ? "Disconnect" : "Connect"}
-      </button></footer>`}<//></${Dialog}>`;
+    <footer><button onClick=${() => show(null)}>Cancel</button><button class="main" autofocus
+      onClick=${make}>${verb}</button></footer>`}<//></${Dialog}>`;
+}
+
+function Program({ client, name, connected, found, problem }) {
+  const open = () => show(() => html`<${Change} client=${client} name=${name} isUndo=${connected} />`);
+  return html`<li data-row tabindex="-1"><span class="grow"><b>${name}</b> <span
+      class="tag ${connected ? "accent" : ""}">${connected ? "connected" : found ? "found" : "not found"}</span>
+      <span class="muted"> <${Line} text=${problem} most=${160} /></span></span>
+    ${can(operation(client)) && html`<button data-key="open"
+      onClick=${open}>${connected ? "disconnect" : "connect"}…</button>`}</li>`;
 }
 
 function Programs() {
   const found = useCall("connect_found");
-  const [chosen, choose] = useState(null);
-  return html`<section class="panel" aria-labelledby="programs"><header><h2 id="programs">Programs</h2></header>
-    <${Loaded} of=${found}>${({ clients }) => html`<ul class="list">${clients.map((one) => html`<li
-    key=${one.client} data-row tabindex="-1"><span class="grow"><b>${one.name}</b> <span
-    class="tag ${one.connected ? "accent" : ""}">
-    ${one.connected ? "connected" : one.found ? "found" : "not found"}</span> <span class="muted"><${Line}
-    text=${one.problem} most=${160} /></span></span>
-    ${can(operation(one.client)) && html`<button data-key="open"
-      onClick=${() => choose({ client: one, isUndo: one.connected })}>
-      ${one.connected ? "disconnect" : "connect"}…</button>`}</li>`)}</ul>`}<//>
-    ${chosen && html`<${Change} ...${chosen} close=${() => choose(null)} />`}</section>`;
+  return html`<${Panel} id="programs" title="Programs"><${Loaded} of=${found}>${({ clients }) => html`<ul
+    class="list">${clients.map((one) => html`<${Program} key=${one.client} ...${one} />`)}</ul>`}<//><//>`;
 }
 
 function Outcome({ progress, error, done }) {
@@ -54,14 +57,13 @@ function Imports() {
   const found = useCall("import_found", { dry_run: true });
   const [state, set] = useState({});
   const begin = (kind) => watch("import_found", { kinds: [kind] }, set).catch((error) => set({ error }));
-  return html`<section class="panel" aria-labelledby="imports"><header><h2
-    id="imports">Conversations on this machine</h2></header><${Loaded} of=${found}>${({ there }) =>
+  return html`<${Panel} id="imports" title="Conversations on this machine"><${Loaded} of=${found}>${({ there }) =>
       there.length === 0 ? html`<p class="muted">None were found in the usual places.</p>` : html`<ul
         class="list">${there.map((one) => html`<li key=${one.kind} data-row tabindex="-1"><span class="grow"><b>
         ${one.title}</b> <span class="muted">${plural(one.files, "file")}, ${bytes(one.bytes)}, <${Line}
         text=${one.path} most=${100} /></span></span><button data-key="open" disabled=${!!state.progress}
         onClick=${() => begin(one.kind)}>import</button></li>`)}</ul>`}<//>
-    <${Outcome} ...${state} /></section>`;
+    <${Outcome} ...${state} /><//>`;
 }
 
 const TYPES = { zip: "application/zip", jsonl: "application/x-ndjson", zst: "application/zstd", gz: "application/gzip" };
@@ -77,15 +79,14 @@ function Drop() {
     const report = ({ text }) => ({ done: text.replace(/\S*[\\/]upload\.[\w.]+/g, file.name) });
     set(await upload(kind, file, type).then((data) => (changed(), report(data)), (error) => ({ error })));
   };
-  return html`<section class="panel" aria-labelledby="drop" onDragOver=${(e) => e.preventDefault()}
-    onDrop=${(e) => (e.preventDefault(), send(e.dataTransfer.files[0]))}><header><h2
-    id="drop">Import an export</h2></header>
+  return html`<div onDragOver=${(e) => e.preventDefault()}
+    onDrop=${(e) => (e.preventDefault(), send(e.dataTransfer.files[0]))}><${Panel} id="drop" title="Import an export">
     <p class="muted">Drop a file here, or choose one: an export of ChatGPT or Claude.ai (zip), JSON lines, or an archive of Mnemos.</p>
     <div class="tools"><select aria-label="format" value=${kind} onChange=${(e) => pick(e.target.value)}><option
       value="import_chatgpt">ChatGPT</option><option value="import_claude">Claude.ai</option><option
       value="import_jsonl">JSON lines</option><option value="import_archive">archive of Mnemos</option></select>
       <input type="file" aria-label="file" onChange=${(e) => send(e.target.files[0])} /></div>
-    <${Outcome} ...${state} /></section>`;
+    <${Outcome} ...${state} /><//></div>`;
 }
 
 export default function Connections() {

@@ -1,6 +1,6 @@
 import { call, can, changed, rights, to, useCall } from "../core.js";
-import { describe } from "../files.js";
-import { Copy, Loaded, Problem, Stored, Tabs } from "../ui.js";
+import { Copy, describe } from "../forms.js";
+import { Loaded, Panel, Problem, Stored, Tabs } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const NEEDS_PERSON = /\.? Needs \?person=true$/;
@@ -130,6 +130,9 @@ function Operation({ name, about }) {
         <${Answer} found=${found} /></div></div>`;
 }
 
+/** The first sentence of what is said about an operation. */
+const firstOf = ({ description, summary }) => /^.+?[.:](?=\s|$)/s.exec(description ?? "")?.[0].replace(/:$/, ".") ?? summary;
+
 export default function Everything({ rest }) {
   const [found, set] = useState({});
   const [words, type] = useState("");
@@ -141,14 +144,12 @@ export default function Everything({ rest }) {
     const chosen = all.find(([name]) => name === rest);
     if (chosen) return html`<${Operation} key=${rest} name=${rest} about=${chosen[1]} />`;
     const groups = Map.groupBy(all.filter(([name, one]) => !words || `${name} ${one.summary}`.toLowerCase().includes(words.toLowerCase())), ([, one]) => one.tags?.[0] ?? "other");
-    return html`<div class="tools"><h1>Everything</h1><span class="muted">
-      ${all.length} operations, each also a command and a tool</span><input class="end" type="search"
-      aria-label="filter operations" placeholder="filter" value=${words}
-      onInput=${(e) => type(e.target.value)} /></div>
-      <div class="board">${[...groups].map(([tag, list]) => html`<section key=${tag} class="panel"
-        aria-label=${tag}><header><h2>${tag}</h2></header><ul class="list">${list.map(([name, one]) => html`<li
-        key=${name}><span class="grow"><a class="target" data-row href=${to("everything", name)}>${name}</a>
-        <br /><span class="muted">${one.summary}</span></span>${!can(name) && html`<span
-        class="tag">not allowed</span>`}</li>`)}</ul></section>`)}</div>`;
+    return html`<div class="tools"><h1>Everything</h1><span class="muted grow">
+        ${all.length} operations, each also a command and a tool</span><input type="search"
+        aria-label="filter operations" placeholder="filter" value=${words} onInput=${(e) => type(e.target.value)} /></div>
+      <div class="board">${[...groups].map(([tag, list]) => html`<${Panel} key=${tag} id="tag-${tag}" title=${tag}><ul
+        class="list">${list.map(([name, one]) => html`<li key=${name}><span class="grow"><a class="target" data-row
+          href=${to("everything", name)}>${name}</a><br /><span class="muted">${firstOf(one)}</span></span>
+          ${!can(name) && html`<span class="tag">not allowed</span>`}</li>`)}</ul><//>`)}</div>`;
   }}<//>`;
 }

@@ -1,6 +1,6 @@
 import { act, can, go, revise, to, useCall } from "../core.js";
-import { Forget } from "../confirm.js";
-import { Dialog, Empty, Field, Line, Loaded, Stored, Tabs, Time, dateOf, num, plural } from "../ui.js";
+import { Filter, Lost, Pager, edit, forget, range } from "../forms.js";
+import { Empty, Line, Loaded, Panel, Stored, Tabs, Time, dateOf, plural } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const TYPES = { C: "constraint", D: "decision", V: "value", "?": "question", "✓": "done", "~": "obsolete" };
@@ -9,36 +9,26 @@ const PAGE = 200;
 const seconds = (iso) => (iso ? Date.parse(iso) / 1000 : null);
 const isoDay = (at) => new Date(at * 1000).toISOString().slice(0, 10);
 
-function Write({ fact, close }) {
-  const [type, setType] = useState(fact?.type ?? "D");
-  const [target, setTarget] = useState(fact?.target ?? "");
-  const [scope, setScope] = useState(fact?.scope ?? "");
-  const [text, setText] = useState(fact?.content ?? "");
-  const isSame = fact && text === fact.content && type === fact.type;
-  const submit = async (event) => {
-    event.preventDefault();
-    const done = await act("memory_write", { content: `${type}[${target}]: ${text}`, ...(scope && { scope }) });
-    if (done) {
-      close();
-      go("facts", target);
-    }
-  };
-  return html`<${Dialog} title=${fact ? `Correct ${fact.target}` : "New fact"} close=${close}>
-    <form class="form" onSubmit=${submit}>
-      ${fact && html`<p class="muted">The new statement replaces the old one, which stays in the history.</p>`}
-      <label>type <select value=${type} onChange=${(e) => setType(e.target.value)}>${Object.entries(TYPES).map(
-        ([key, name]) => html`<option key=${key} value=${key}>${key} ${name}</option>`,
-      )}</select></label>
-      <label>target <input required pattern="[^\\[\\]\\s]+" readonly=${!!fact} autofocus=${!fact} placeholder="srv.prod"
-        value=${target} onInput=${(e) => setTarget(e.target.value)} /></label>
-      <label>scope <input placeholder="none" value=${scope} onInput=${(e) => setScope(e.target.value)} /></label>
-      <label>statement <textarea required rows="3" autofocus=${!!fact} value=${text}
-        onInput=${(e) => setText(e.target.value.replace(/\n/g, " "))}></textarea></label>
-      <footer><button type="button" onClick=${close}>Cancel</button>
-        <button class="main" disabled=${!target || !text.trim() || isSame}>Save</button></footer>
-    </form>
-  </${Dialog}>`;
-}
+const CHOICES = Object.entries(TYPES).map(([key, name]) => [key, `${key} ${name}`]);
+
+/** Write a new fact, or a new statement in place of `fact`. */
+const write = (fact) => edit({
+  title: fact ? `Correct ${fact.target}` : "New fact",
+  note: fact && "The new statement replaces the old one, which stays in the history.",
+  values: fact ? { type: fact.type, target: fact.target, scope: fact.scope ?? "", statement: fact.content } : { type: "D" },
+  fields: [
+    { name: "type", choices: CHOICES },
+    { name: "target", isFixed: !!fact, pattern: "[^\\[\\]\\s]+", hint: "srv.prod" },
+    { name: "scope", isOptional: true, hint: "none" },
+    { name: "statement", rows: 3 },
+  ],
+  save: async ({ type, target, scope, statement }) => {
+    const content = `${type}[${target}]: ${statement.replace(/\n/g, " ")}`;
+    const done = await act("memory_write", { content, ...(scope && { scope }) });
+    if (done) go("facts", target);
+    return done;
+  },
+});
 
 const Mark = ({ fact }) => html`<span class="type" title=${TYPES[fact.type]}>${fact.type}<span
   class="unseen"> ${TYPES[fact.type]}</span></span>`;
@@ -58,17 +48,16 @@ function Conflict({ one }) {
   return html`<li data-row tabindex="-1"><span class="grow">
       <a class="target" data-key="open" href=${to("facts", one.newer.target)}>${one.newer.target}</a>
       ${" "}<${Line} text=${one.older.content} most=${70} /> <b>≠</b> <${Line} text=${one.newer.content} most=${70} />
-      <span class="muted"> ${one.reason}</span></span>
+      ${one.reason !== "contradicts" && html`<span class="muted"> ${one.reason}</span>`}</span>
     <span class="does">${can("forget") && html`<button class="plain"
       onClick=${() => keep(one.newer, one.older)}>keep older</button>
       <button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button>`}
       <a href=${to("facts", ...bothOf(one))}>open both</a></span></li>`;
 }
 
-const Conflicts = ({ conflicts }) => html`<section class="panel conflicts" aria-labelledby="conflicts">
-  <header><h2 id="conflicts">${plural(conflicts.length, "conflict")}</h2></header>
-  <ul class="list">${conflicts.map((one) => html`<${Conflict} key=${one.older.id + one.newer.id}
-    one=${one} />`)}</ul></section>`;
+const Conflicts = ({ conflicts }) => html`<${Panel} id="conflicts" class="conflicts"
+  title=${plural(conflicts.length, "conflict")}><ul class="list">${conflicts.map((one) => html`<${Conflict}
+    key=${one.older.id + one.newer.id} one=${one} />`)}</ul><//>`;
 
 /** A slider over whole days; its right end is now. */
 function AsOf({ params, since, set }) {
@@ -82,17 +71,16 @@ function AsOf({ params, since, set }) {
   return html`<div class="as-of"><label class="range grow">as of
       <input class="grow" type="range" min=${first} max=${today} value=${at} aria-valuetext=${shown}
         onInput=${(e) => move(Number(e.target.value))} onChange=${pick} /></label>
-    <b class="number">${shown}</b>${params.as_of && html`<button
+    <b class="number">${shown}</b>${params.as_of && html`<button type="button"
       onClick=${() => set({ as_of: "" })}>now</button>`}</div>`;
 }
 
-function Scope({ name, about, facts }) {
+function Scope({ at, name, about, facts }) {
   const state = about && (about.closed_at ? html`closed on <${Time} at=${seconds(about.closed_at)}
     only=${dateOf} />, ` : "open, ");
-  return html`<section class="panel" aria-label="scope ${name || "none"}">
-    <header><h2><${Line} text=${name || "no scope"} most=${50} /></h2><span class="muted">${state}
-      <span class="number">${plural(facts.length, "fact")}</span></span></header>
-    <ul class="list aligned">${facts.map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul></section>`;
+  return html`<${Panel} id="scope-${at}" title=${html`<${Line} text=${name || "no scope"} most=${50} />`}
+    more=${html`<span class="muted small">${state}${plural(facts.length, "fact")}</span>`}>
+    <ul class="list aligned">${facts.map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul><//>`;
 }
 
 const STATES = [["", "current"], ["hot", "hot"], ["cold", "cold"], ["everything", "with ended"]];
@@ -110,45 +98,38 @@ function Board({ params }) {
   const scopes = useCall("facts_scopes", { limit: 1000 });
   const facts = useCall("facts_list", { limit: PAGE, offset, ...choose(params) });
   const conflicts = useCall("facts_conflicts");
-  const [isNew, write] = useState(false);
   const opened = scopes.data?.scopes.map((one) => seconds(one.opened_at)).filter(Boolean) ?? [];
   const about = Object.fromEntries((scopes.data?.scopes ?? []).map((one) => [one.label, one]));
-  const types = [["", "all"], ...Object.entries(TYPES).slice(0, 5).map(([key, name]) => [key, `${key} ${name}`])];
   const compare = (a, b) =>
     !!about[a]?.closed_at - !!about[b]?.closed_at || (a === "") - (b === "") ||
     (about[b]?.touched_at ?? "").localeCompare(about[a]?.touched_at ?? "");
-  return html`<div class="tools"><h1>Facts</h1>
-      <${Tabs} label="type" choices=${types} value=${params.type ?? ""} pick=${(type) => set({ type })} />
-      ${can("memory_write") && html`<button class="main end" data-key="n"
-        onClick=${() => write(true)}>New fact <kbd>n</kbd></button>`}</div>
-    <div class="tools"><form role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
-        <${Field} type="search" aria-label="words in facts" placeholder="words in facts" value=${params.q}
-          commit=${(q) => set({ q })} /></form>
+  return html`<div class="tools"><h1 class="grow">Facts</h1>
+      ${can("memory_write") && html`<button class="main" data-key="n"
+        onClick=${() => write()}>New fact <kbd>n</kbd></button>`}</div>
+    <${Filter} fields=${{ q: "words in facts" }} params=${params} set=${set}>
+      <label>type <select value=${params.type ?? ""} onChange=${(e) => set({ type: e.target.value })}><option
+        value="">all</option>${CHOICES.map(([key, name]) => html`<option key=${key} value=${key}>${name}</option>`)}
+        </select></label>
       <${Tabs} label="state" choices=${STATES} value=${params.status ?? ""} pick=${(status) => set({ status })} />
-      ${params.scope && html`<button onClick=${() => set({ scope: "" })}>scope <${Line} text=${params.scope}
-        most=${30} /> ✕</button>`}</div>
-    <${AsOf} params=${params} since=${Math.min(...opened)} set=${set} />
+      ${params.scope && html`<button type="button" onClick=${() => set({ scope: "" })}>scope <${Line}
+        text=${params.scope} most=${30} /> ✕</button>`}
+      <${AsOf} params=${params} since=${Math.min(...opened)} set=${set} /><//>
     ${!params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
       conflicts=${conflicts.data.conflicts} />`}
     <${Loaded} of=${facts}>${(data) => {
       if (!data.facts.length && Object.keys(choose(params)).length)
         return html`<${Empty} title="No fact matches">Choose another day, type or state, or clear the words.<//>`;
       if (!data.facts.length)
-        return html`<${Empty} title="No facts yet">Agents state them while they work. You can, too:
-          <code> mnemos remember we use Redis streams for the mails</code><//>`;
+        return html`<${Empty} title="No facts yet"
+          commands="mnemos remember we use Redis streams for the mails">Agents state them while they work. You can,
+            too:<//>`;
       const groups = Map.groupBy(data.facts, (fact) => fact.scope ?? "");
-      return html`<div class="board">${[...groups.keys()].sort(compare).map((name) => html`<${Scope} key=${name}
-        name=${name}
-          about=${about[name]} facts=${groups.get(name)} />`)}</div>
-        ${data.total > data.facts.length && html`<div class="tools pager">
-          <button data-key="[" disabled=${!offset}
-            onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Previous</button>
-          <span class="muted number">
-            ${num(offset + 1)} to ${num(offset + data.facts.length)} of ${num(data.total)}</span>
-          <button data-key="]" disabled=${!data.left}
-            onClick=${() => set({ offset: offset + PAGE })}>Next</button></div>`}`;
-    }}<//>
-    ${isNew && html`<${Write} close=${() => write(false)} />`}`;
+      return html`<div class="board">${[...groups.keys()].sort(compare).map((name, at) => html`<${Scope} key=${name}
+        at=${at} name=${name} about=${about[name]} facts=${groups.get(name)} />`)}</div>
+        <${Pager} back=${offset > 0 && (() => set({ offset: Math.max(0, offset - PAGE) || "" }))}
+          on=${data.left > 0 && (() => set({ offset: offset + PAGE }))}>
+          ${range(offset, data.facts.length, data.total)}<//>`;
+    }}<//>`;
 }
 
 /** The statements on a target through time, a lane for each scope. */
@@ -186,7 +167,7 @@ function Source({ fact, conflicts }) {
       ${one.newer.id} ${one.reason} ${one.older.id}</a>`)}</span>`;
 }
 
-function Statement({ fact, conflicts = [], correct, doom }) {
+function Statement({ fact, conflicts = [] }) {
   const isLive = fact.state === "live";
   return html`<li class="statement ${fact.state}" data-row tabindex="-1">
     <header class="row"><span><${Mark} fact=${fact} /> <b>${TYPES[fact.type]}</b>${" "}
@@ -196,41 +177,29 @@ function Statement({ fact, conflicts = [], correct, doom }) {
     <${Stored} text=${fact.content} />
     <footer class="row"><${Source} fact=${fact} conflicts=${conflicts} />
       <span class="does">${isLive && can("memory_write") && html`<button class="plain" data-key="e"
-        onClick=${() => correct(fact)}>correct</button>`}
+        onClick=${() => write(fact)}>correct</button>`}
         ${isLive && can("forget") && html`<button class="plain"
           onClick=${() => act("forget", { ref: fact.id })}>withdraw</button>`}
-        ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => doom(fact)}>erase</button>`}
+        ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => forget([`fact:${fact.id}`])}>erase</button>`}
           </span></footer></li>`;
 }
 
 function History({ target }) {
   const found = useCall("memory_history", { target, limit: 200 });
   const conflicts = useCall("facts_conflicts", { limit: 1000 });
-  const [fact, correct] = useState(null);
-  const [doomed, doom] = useState(null);
   return html`<a class="back" data-key="back" href=${to("facts")}>‹ Facts</a>
     <h1><code><${Line} text=${target} most=${80} /></code></h1>
     <${Loaded} of=${found}>${({ facts }) => html`<p class="muted">${plural(facts.length, "statement")}</p>
       <${Timeline} facts=${facts} />
       <ol class="statements">${[...facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one}
-        conflicts=${conflicts.data?.conflicts} correct=${correct} doom=${doom} />`)}</ol>`}<//>
-    ${fact && html`<${Write} fact=${fact} close=${() => correct(null)} />`}
-    ${doomed && html`<${Forget} refs=${[`fact:${doomed.id}`]} close=${() => doom(null)} />`}`;
+        conflicts=${conflicts.data?.conflicts} />`)}</ol>`}<//>`;
 }
 
-/** The address names a fact by its id: look for its target. */
-function Lost({ id }) {
-  const found = useCall("show", { id });
-  const target = found.data?.explained?.fact?.target ?? found.data?.explained?.target;
-  useEffect(() => {
-    if (target) revise("facts", target);
-  }, [target]);
-  return html`<h1>Facts</h1><${Loaded} of=${found}>${() => !target && html`<${Empty}
-    title="Not found">There is no fact ${id}.<//>`}<//>`;
-}
+const targetOf = ({ explained }) => explained && ["facts", explained.fact?.target ?? explained.target];
 
 export default function Facts({ rest, params }) {
-  if (!rest) return params.open ? html`<${Lost} id=${params.open} />` : html`<${Board} params=${params} />`;
+  if (params.open) return html`<h1>Facts</h1><${Lost} key=${params.open} id=${params.open} find=${targetOf} />`;
+  if (!rest) return html`<${Board} params=${params} />`;
   const targets = [rest, params.and].filter(Boolean);
   return html`<div class="columns">${targets.map((target) => html`<section key=${target}><${History}
     target=${target} /></section>`)}</div>`;

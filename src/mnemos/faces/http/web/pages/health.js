@@ -1,52 +1,47 @@
 import { act, atLeast, can, rights, useCall } from "../core.js";
-import { Confirm } from "../confirm.js";
-import { download } from "../files.js";
-import { Line, Loaded, Meter, bytes, num } from "../ui.js";
-import { html, useState } from "../vendor/preact.js";
+import { Table, confirm, download } from "../forms.js";
+import { Line, Loaded, Meter, Panel, bytes, num } from "../ui.js";
+import { html } from "../vendor/preact.js";
+import { weigh } from "./overview.js";
 
 const Check = ({ one }) => html`<li><span class="tag ${one.ok ? "" : "bad"}">${one.ok ? "ok" : "failed"}</span>
   <span class="name">${one.name.replaceAll("_", " ")}</span><span class="grow muted"><${Line} text=${one.detail}
     most=${200} /></span></li>`;
 
+const repair = () => confirm({
+  title: "Repair the memory", name: "doctor", args: { repair: true }, verb: "Repair",
+  text: "This rebuilds the index, counters and links that a check finds damaged. Nothing readable is lost.",
+});
+
 /** The checks read the whole database, so they begin when the rest of the page is there. */
 function Checks({ isReady }) {
   const found = useCall("doctor", {}, { skip: !isReady });
-  const [isAsked, ask] = useState(false);
-  return html`<section class="panel" aria-labelledby="checks"><header><h2 id="checks">Checks</h2>
-      ${atLeast("write") && can("doctor") && html`<button onClick=${() => ask(true)}>Repair…</button>`}</header>
+  return html`<${Panel} id="checks" title="Checks" more=${atLeast("write") && can("doctor") && html`<button
+      onClick=${repair}>Repair…</button>`}>
     ${!found.data && !found.error && html`<p class="muted">Checking the whole database…</p>`}
     <${Loaded} of=${found}>${({ healthy, checks }) => html`
       <p><span class="tag ${healthy ? "accent" : "bad"}">
         ${healthy ? "everything is in order" : "something is wrong"}</span></p>
-      <ul class="list">${checks.map((one) => html`<${Check} key=${one.name} one=${one} />`)}</ul>`}<//>
-    ${isAsked && html`<${Confirm} title="Repair the memory" verb="Repair" close=${() => ask(false)}
-      text="This rebuilds the index, counters and links that a check finds damaged. Nothing readable is lost."
-      done=${() => act("doctor", { repair: true })} />`}</section>`;
+      <ul class="list">${checks.map((one) => html`<${Check} key=${one.name} one=${one} />`)}</ul>`}<//><//>`;
 }
 
 const UNITS = { max_databases: "databases of the workspace", databases_bytes: "size of the workspace" };
 
-function Disk({ found }) {
-  return html`<section class="panel" aria-labelledby="disk"><header><h2 id="disk">Disk and index</h2>
-      ${can("optimize") && html`<button onClick=${() => act("optimize", {})}>Optimize</button>`}</header>
-    <${Loaded} of=${found}>${(data) => html`
-      <p class="muted"><code><${Line} text=${data.location} most=${200} /></code></p>
-      <${Meter} label="indexed by meaning" used=${Math.round(100 * (data.coverage ?? 0))} limit=${100} unit="%" />
-      ${data.usage.map((one) => html`<${Meter} key=${one.setting} label=${UNITS[one.setting] ?? one.name}
-        used=${one.used}
-        limit=${one.limit} show=${one.setting.endsWith("_bytes") ? bytes : num} />`)}
-      <table><thead><tr><th>table</th><th class="number">size</th></tr></thead>
-        <tbody>${Object.entries(data.tables).sort(([, a], [, b]) => b - a).slice(0, 12).map(([name, size]) => html`
-          <tr key=${name}><td><code>${name}</code></td><td class="number">${bytes(size)}</td></tr>`)}
-          <tr><th>file</th><td class="number"><b>${bytes(data.file_bytes)}</b></td></tr></tbody></table>`}
-            <//></section>`;
-}
+const Disk = ({ found }) => html`<${Panel} id="disk" title="Disk and index" more=${can("optimize") && html`<button
+    onClick=${() => act("optimize", {})}>Optimize</button>`}>
+  <${Loaded} of=${found}>${(data) => html`
+    <p class="muted"><code><${Line} text=${data.location} most=${200} /></code></p>
+    <${Meter} label="indexed by meaning" used=${Math.round(100 * (data.coverage ?? 0))} limit=${100} unit="%" />
+    ${data.usage.map((one) => html`<${Meter} key=${one.setting} label=${UNITS[one.setting] ?? one.name}
+      used=${one.used} limit=${one.limit} show=${one.setting.endsWith("_bytes") ? bytes : num} />`)}
+    <${Table} heads=${["part of the file", "#size"]} rows=${weigh(data).map(([name, size]) => [name, bytes(size)])}
+      foot=${["in all", bytes(data.file_bytes)]} />`}<//><//>`;
 
 export default function Health() {
   const stats = useCall("stats");
-  const save = (name, media, file) => () => download(name, {}, media, file);
-  return html`<div class="tools"><h1>Health</h1>
-      ${can("backup") && html`<button class="end"
+  const save = (name, media, file) => () => download(name, media, file);
+  return html`<div class="tools"><h1 class="grow">Health</h1>
+      ${can("backup") && html`<button
         onClick=${save("backup", "application/vnd.sqlite3", "mnemos-backup.db")}>Download a backup</button>`}
       ${can("export") && html`<button
         onClick=${save("export", "application/zstd", "memory.tar.zst")}>Export everything</button>`}</div>

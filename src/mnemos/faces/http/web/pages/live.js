@@ -1,19 +1,11 @@
 // Messages and questions of agents, as they happen. One stream per browser: the tab that has the lock reads it for all.
-import { can, listen, rights, to, useCall } from "../core.js";
+import { can, listen, rights, useCall } from "../core.js";
+import { placeOf } from "../forms.js";
 import { Empty, Line, Tabs, Time, plural } from "../ui.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 
 const MOST = 500;
 const KINDS = [["", "all"], ["message", "messages"], ["session", "conversations"], ["fact", "facts"], ["note", "notes"], ["entry", "entries"], ["table", "tables"], ["recall", "recalls"]];
-
-function placeOf({ kind, ref, session_id, text }) {
-  const name = String(ref ?? "").split(":").slice(1).join(":") || ref;
-  if (kind === "message") return to("sessions", `${session_id ?? ""}@${name}`);
-  if (kind === "session") return to("sessions", session_id ?? name);
-  if (kind === "fact") return to("facts", "", { open: name });
-  if (kind === "recall") return to("recall", "", { q: text });
-  return to({ note: "notebook", entry: "people", template: "templates", table: "workspace" }[kind] ?? "log");
-}
 
 async function follow(channel, add, say, signal) {
   let last = null;
@@ -76,17 +68,18 @@ export default function Live() {
   const past = [...(before.data?.changes ?? [])].reverse().filter((one) => !rows.some((row) => row.cursor === one.cursor));
   const shown = [...rows, ...past].filter((one) => !kind || one.kind === kind);
   return html`<div class="tools"><h1>Live</h1><span
-    class="tag ${status === "live" && !isPaused ? "accent" : "warn"}" role="status">
-    ${isPaused ? "paused" : status}</span>
-      <${Tabs} label="kind" choices=${KINDS} value=${kind} pick=${pick} />
-      <button class="end" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>
-        ${isPaused ? "Resume" : "Pause"}</button></div>
-    ${shown.length === 0 ? html`<${Empty}
-      title="Nothing yet">Messages and questions of agents appear here as they happen, from every program that uses this memory.<//>` : html`<p
-      class="muted">${plural(rows.length, "change")} since the page was opened</p>
-      <ul class="changes live">${shown.map((one) => html`<li key=${one.cursor ?? one.ref + one.at}><span
-        class="number muted"><${Time} at=${one.at} /></span><span><span class="tag">${one.kind}</span> <span
-        class="muted"><${Line} text=${one.action} most=${20} /></span></span><span class="what"><a data-row
-        href=${placeOf(one)}><${Line} text=${one.text || one.ref || one.action} most=${140} /></a></span><span
-        class="muted"><${Line} text=${one.actor ?? ""} most=${24} /></span></li>`)}</ul>`}`;
+      class="tag ${status === "live" && !isPaused ? "accent" : "warn"}" role="status">
+      ${isPaused ? "paused" : status}</span>
+      <button class="end" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>${isPaused ? "Resume" : "Pause"}</button></div>
+    <div class="tools"><${Tabs} label="kind" choices=${KINDS} value=${kind} pick=${pick} />
+      ${rows.length > 0 && html`<span class="muted end">${plural(rows.length, "change")} since you opened this page</span>`}
+    </div>
+    ${shown.length === 0
+      ? html`<${Empty} title="Nothing yet" commands="mnemos connect">Messages and questions of agents appear here as they
+          happen, from every program that uses this memory.<//>`
+      : html`<ul class="changes live">${shown.map((one) => html`<li key=${one.cursor ?? one.ref + one.at}><span
+          class="number muted"><${Time} at=${one.at} /></span><span><span class="tag">${one.kind}</span> <span
+          class="muted"><${Line} text=${one.action} most=${20} /></span></span><span class="what"><a data-row
+          href=${placeOf(one)}><${Line} text=${one.text || one.ref || one.action} most=${140} /></a></span><span
+          class="muted"><${Line} text=${one.actor ?? ""} most=${24} /></span></li>`)}</ul>`}`;
 }

@@ -1,7 +1,7 @@
-import { act, can, revise, useCall } from "../core.js";
-import { Confirm, findStake } from "../confirm.js";
-import { Dialog, Empty, Field, Line, Loaded, Stored, Time, num, visible } from "../ui.js";
-import { html, useState } from "../vendor/preact.js";
+import { act, can, revise, show, useCall } from "../core.js";
+import { Dialog, Filter, Pager, confirm, findStake } from "../forms.js";
+import { Empty, Line, Loaded, Stored, Time, num, visible } from "../ui.js";
+import { html, useLayoutEffect } from "../vendor/preact.js";
 
 const PAGE = 100;
 
@@ -37,7 +37,14 @@ const pretty = (text) => {
   }
 };
 
-function Entry({ id, undo, close }) {
+async function undo(entry) {
+  // An undo that deletes something asks first.
+  const text = await findStake("undo", { entry }).catch(() => "");
+  if (text) confirm({ title: `Undo change ${entry}`, text, name: "undo", args: { entry }, verb: "Undo" });
+  else act("undo", { entry });
+}
+
+function Entry({ id, close }) {
   const found = useCall("log", { entry: id });
   return html`<${Dialog} title="Change ${id}" close=${close} wide>
     <${Loaded} of=${found}>${({ entries: [one] }) => html`
@@ -60,7 +67,7 @@ function What({ one }) {
     <span class="muted"> <${Line} text=${/^[[{]/.test(text) ? "" : text} most=${80} /></span>`;
 }
 
-function Row({ one, open, undo }) {
+function Row({ one, open }) {
   return html`<li data-row tabindex="-1" class=${one.undone_by ? "gone" : ""}>
     <span class="number muted">${one.id}</span>
     <button class="plain" data-key="open" onClick=${open}>${one.operation}</button>
@@ -69,47 +76,39 @@ function Row({ one, open, undo }) {
     <span class="number muted"><${Time} at=${one.at} /></span>
     ${one.undone_by
       ? html`<span class="tag">undone by ${one.undone_by}</span>`
-      : can("undo") && one.can_undo && html`<button class="plain" onClick=${undo}>undo</button>`}</li>`;
+      : can("undo") && one.can_undo && html`<button class="plain" onClick=${() => undo(one.id)}>undo</button>`}</li>`;
 }
+
+const FILTERS = { actor: "actor", part: "part" };
 
 export default function Log({ params }) {
   const before = params.before ? Number(params.before) : null;
   const isFiltered = !!(params.actor || params.part);
   const limit = isFiltered ? 1000 : PAGE;
   const found = useCall("log", { limit, ...(before != null && { before }) });
-  const [doomed, doom] = useState(null);
   const set = (change) => revise("log", "", { ...params, ...change });
-  const opened = params.entry ? Number(params.entry) : null;
-  const undo = async (entry) => {
-    // An undo that deletes something asks first.
-    const stake = await findStake("undo", { entry }).catch(() => "");
-    if (stake) doom(entry);
-    else act("undo", { entry });
-  };
+  const { entry } = params;
+  useLayoutEffect(() => {
+    if (!entry) return;
+    show(() => html`<${Entry} key=${entry} id=${Number(entry)} close=${() => set({ entry: "" })} />`);
+    return () => show(null);
+  }, [entry]);
   const isWanted = (one) =>
     (!params.actor || one.actor.includes(params.actor)) && (!params.part || one.operation.includes(params.part));
-  return html`<div class="tools"><h1>Log</h1>
-      <form class="tools end filters" role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
-        <${Field} class="short" aria-label="actor" placeholder="actor" value=${params.actor}
-          commit=${(value) => set({ actor: value })} />
-        <${Field} class="short" aria-label="part" placeholder="part" value=${params.part}
-          commit=${(value) => set({ part: value })} /></form></div>
+  return html`<div class="tools"><h1 class="grow">Log</h1><${Filter} fields=${FILTERS} params=${params} set=${set} />
+    </div>
     <${Loaded} of=${found}>${({ entries }) => {
       const rows = entries.filter(isWanted);
       if (!entries.length)
-        return html`<${Empty} title="No changes yet">Every change of facts, notes, tables and settings of
-          conversations is listed here, and most can be undone. Messages are not listed.<//>`;
+        return html`<${Empty} title="No changes yet" commands="mnemos remember we use Redis streams for the mails">Every
+          change of facts, notes, tables and settings of conversations is listed here, and most can be undone. Messages
+          are not listed. A first change:<//>`;
       if (!rows.length)
         return html`<${Empty}
           title="No change matches">None of ${num(entries.length)} changes does. Clear the filter to see them.<//>`;
       return html`<ul class="changes">${rows.map((one) => html`<${Row} key=${one.id} one=${one}
-          open=${() => set({ entry: one.id })} undo=${() => undo(one.id)} />`)}</ul>
-        <div class="tools pager">
-          <button data-key="[" disabled=${before == null} onClick=${() => set({ before: "" })}>Newest</button>
-          <button data-key="]" disabled=${entries.length < limit}
-            onClick=${() => set({ before: entries.at(-1).id })}>Older</button></div>`;
-    }}<//>
-    ${opened != null && html`<${Entry} key=${opened} id=${opened} undo=${undo} close=${() => set({ entry: "" })} />`}
-    ${doomed != null && html`<${Confirm} title="Undo change ${doomed}" name="undo" args=${{ entry: doomed }} verb="Undo"
-      close=${() => doom(null)} done=${() => act("undo", { entry: doomed })} />`}`;
+          open=${() => set({ entry: one.id })} />`)}</ul>
+        <${Pager} names=${["Newest", "Older"]} back=${before != null && (() => set({ before: "" }))}
+          on=${entries.length >= limit && (() => set({ before: entries.at(-1).id }))} />`;
+    }}<//>`;
 }

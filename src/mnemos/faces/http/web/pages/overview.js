@@ -1,6 +1,6 @@
 import { Bars } from "../chart.js";
 import { can, go, to, useCall } from "../core.js";
-import { Empty, Line, Loaded, Meter, SessionLink, Stored, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
+import { Empty, Line, Loaded, Meter, Panel, SessionLink, Stored, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 
 const DAY = 86400;
@@ -30,16 +30,14 @@ function group(growth, span) {
 function Growth({ growth }) {
   const [span, pick] = useState("180");
   const { rows, names, sums } = group(growth, Number(span));
-  return html`<section class="panel" aria-labelledby="growth">
-    <header><h2 id="growth">Messages by day</h2><${Tabs} label="span" choices=${SPANS} value=${span}
-      pick=${pick} /></header>
+  return html`<${Panel} id="growth" title="Messages by day" more=${html`<${Tabs} label="span" choices=${SPANS}
+    value=${span} pick=${pick} />`}>
     <${Bars} rows=${rows} names=${names} label="messages by day"
       pick=${(a, b) => go("sessions", "", { since: isoDay(a.since), until: isoDay(b.until) })} />
     <p class="legend">${names.slice(0, 4).map((name, at) => html`<span key=${name}><i
       class="dot tone${at % 4}"></i><${Line} text=${name} most=${30} /> <span class="muted number">
       ${num(sums[name])}</span></span>`)}
-      ${names.length > 0 && html`<span class="muted">drag to see the conversations of some days</span>`}</p>
-  </section>`;
+      ${names.length > 0 && html`<span class="muted end">drag over days to see their conversations</span>`}</p><//>`;
 }
 
 const PARTS = [
@@ -48,32 +46,32 @@ const PARTS = [
   ["index", /_fts/],
 ];
 
-/** The size of the file by part; read after the rest, for it takes longer. */
-function Disk() {
-  const found = useCall("stats");
-  if (!found.data) return null;
+/** The size of the file by part, largest first. */
+export function weigh({ tables, free_bytes }) {
   const sums = {};
-  for (const [table, size] of Object.entries(found.data.tables)) {
+  for (const [table, size] of Object.entries(tables)) {
     const part = PARTS.find(([, pattern]) => pattern.test(table))?.[0] ?? "other";
     sums[part] = (sums[part] ?? 0) + size;
   }
-  if (found.data.free_bytes) sums.free = found.data.free_bytes;
-  const parts = Object.entries(sums).sort(([, a], [, b]) => b - a);
-  return html`<p class="muted">Disk: ${parts.map(([name, size]) => `${name} ${bytes(size)}`).join(" · ")}</p>`;
+  if (free_bytes) sums.free = free_bytes;
+  return Object.entries(sums).sort(([, a], [, b]) => b - a);
+}
+
+/** Read after the rest, for it takes longer. */
+function Disk() {
+  const { data } = useCall("stats");
+  return data && html`<p class="muted">Disk: ${weigh(data).map(([name, size]) => `${name} ${bytes(size)}`).join(" · ")}</p>`;
 }
 
 function Prompt({ parts }) {
   const [isOpen, open] = useState(false);
   const total = (key) => parts.reduce((sum, one) => sum + one[key], 0);
-  return html`<section class="panel" aria-labelledby="prompt">
-    <header><h2 id="prompt">In every prompt now</h2><button class="quiet" aria-expanded=${isOpen}
-      onClick=${() => open(!isOpen)}>${isOpen ? "hide" : "see"} the text</button></header>
-    <${Meter} label="in all" used=${total("tokens")} limit=${total("limit")} unit="tokens" />
-    <p class="legend muted">${parts.map((one) => html`<span key=${one.name}>${one.name}
-      <span class="number"> ${num(one.tokens)} of ${num(one.limit)}</span></span>`)}</p>
+  return html`<${Panel} id="prompt" title="In every prompt now" more=${html`<button class="quiet"
+    aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "hide" : "see"} the text</button>`}>
+    <${Meter} label=${parts.map((one) => `${one.name} ${num(one.tokens)}`).join(" · ")} used=${total("tokens")}
+      limit=${total("limit")} unit="tokens" />
     ${isOpen && html`<pre tabindex="0"><${Stored}
-      text=${parts.map((one) => one.text).filter(Boolean).join("\n\n")} isCode most=${20000} /></pre>`}
-  </section>`;
+      text=${parts.map((one) => one.text).filter(Boolean).join("\n\n")} isCode most=${20000} /></pre>`}<//>`;
 }
 
 function Warnings({ data }) {
@@ -86,52 +84,53 @@ function Warnings({ data }) {
       href=${to("health")}>The last backup is ${plural(Math.round(age), "day")} old.</a>`}`;
 }
 
-function Asked() {
-  const found = useCall("recalls", { limit: 8 });
-  return html`<section class="panel" aria-labelledby="asked"><header><h2 id="asked">Asked lately</h2></header>
-    <${Loaded} of=${found}>${({ recalls }) =>
-    recalls.length === 0
-      ? html`<p class="muted">Nobody asked yet.</p>`
-      : html`<ul class="list">${recalls.map((one) => html`<li key=${one.id}><span class="grow"><a data-row
-        href=${to("recall", "", { q: one.query, was: one.id })}><${Line} text=${one.query} most=${70} /></a>
-        <br /><span class="muted"><${Line} text=${one.actor}
-        most=${24} />, ${plural(one.hits.length, "hit")}, ${plural(one.tokens, "token")}</span></span><span
-        class="muted number"><${Time} at=${one.at} /></span></li>`)}</ul>`}<//></section>`;
-}
+/** A list of the latest items, with a link to all of them. */
+const Latest = ({ id, title, page, of: found, empty, class: name = "list", children }) => html`<${Panel} id=${id}
+  title=${title} more=${page && html`<a href=${to(page)}>all</a>`}><${Loaded} of=${found}>${(data) => {
+    const list = data.facts ?? data.recalls ?? data.sessions;
+    return list.length ? html`<ul class=${name}>${list.map((one) => html`<li key=${one.id}>${children(one)}</li>`)}
+      </ul>` : html`<p class="muted">${empty}</p>`;
+  }}<//><//>`;
+
+const FIGURES = [["sessions", "conversation", "sessions"], ["messages", "message"], ["facts", "fact", "facts"], ["notes", "note", "notebook"]];
 
 export default function Overview() {
   const found = useCall("overview");
-  const facts = useCall("facts_list", { limit: 8, status: "hot" }, { skip: !can("facts_list") });
-  const sessions = useCall("sessions_list", { limit: 8 }, { skip: !can("sessions_list") });
+  const ask = (name, args) => useCall(name, { limit: 8, ...args }, { skip: !can(name) });
+  const facts = ask("facts_list", { status: "hot" });
+  const recalls = ask("recalls");
+  const sessions = ask("sessions_list");
+  const count = (data) => ([key, name, page]) => {
+    const label = data[key] === 1 ? name : `${name}s`;
+    return html`<div key=${key}><b>${num(data[key])}</b>${page ? html`<a href=${to(page)}>${label}</a>` : html`<span
+      class="muted">${label}</span>`}</div>`;
+  };
   return html`<h1 class="unseen">Overview</h1>
     <${Loaded} of=${found}>${(data) =>
       data.messages + data.facts + data.notes === 0
-        ? html`<${Empty}
-          title="Nothing is stored yet">Import conversations that are on this machine with <code>mnemos import</code>, or let a program record its own with <code>mnemos connect</code>. ${can("import_found") && html`<a
-          href=${to("connections")}>Do it here.</a>`}<//>`
-        : html`<div class="figures">
-            ${[["sessions", "conversation", data.sessions], ["", "message", data.messages], ["facts", "fact", data.facts], ["notebook", "note", data.notes]].map(([page, name, count]) => html`<div
-              key=${name}><b>${num(count)}</b>${page ? html`<a href=${to(page)}>${name}${count === 1 ? "" : "s"}
-              </a>` : html`<span class="muted">${name}s</span>`}</div>`)}
+        ? html`<${Empty} title="Nothing is stored yet" commands=${"mnemos import\nmnemos connect"}>Import the
+            conversations that are on this machine, or let a program record its own.
+            ${can("import_found") && html` <a href=${to("connections")}>Do it here.</a>`}<//>`
+        : html`<div class="figures">${FIGURES.map(count(data))}
             <div><b>${bytes(data.bytes)}</b><span class="muted">on disk</span></div></div>
           <${Warnings} data=${data} />
           <${Growth} growth=${data.growth} />
-          <div class="board">
-            <${Prompt} parts=${data.prompt} />
-            ${facts.data && html`<section class="panel" aria-labelledby="hot"><header><h2
-              id="hot">Hot facts</h2><a href=${to("facts")}>all ${num(data.facts)}</a></header>
-              ${facts.data.facts.length === 0 ? html`<p
-                class="muted">None. An agent writes them, or <code>mnemos remember</code>.</p>` : html`<ul
-                class="list aligned">${facts.data.facts.map((fact) => html`<li key=${fact.id}><span
+          <${Prompt} parts=${data.prompt} />
+          <div class="columns spaced">
+            ${can("facts_list") && html`<${Latest} id="hot" title="Hot facts" page="facts" of=${facts}
+              class="list aligned" empty="None yet. Agents state them, and mnemos remember does.">${(fact) => html`<span
                 class="type">${fact.type}</span><a class="target" data-row href=${to("facts", fact.target)}>
                 <${Line} text=${fact.target} most=${40} /></a><span class="grow"><${Line} text=${fact.content}
-                most=${70} /></span></li>`)}</ul>`}</section>`}
-            ${can("recalls") && html`<${Asked} />`}
-            ${sessions.data && html`<section class="panel" aria-labelledby="latest"><header><h2
-              id="latest">Latest conversations</h2><a href=${to("sessions")}>all</a></header>
-              <ul class="list">${sessions.data.sessions.map((one) => html`<li key=${one.id}><span class="grow">
-                <${SessionLink} id=${one.id} title=${one.title} /></span><span class="muted number"><${Time}
-                at=${one.started_at} /></span></li>`)}</ul></section>`}
+                most=${70} /></span>`}<//>`}
+            ${can("recalls") && html`<${Latest} id="asked" title="Asked lately" of=${recalls}
+              empty="Nobody asked yet.">${(one) => html`<span class="grow"><a data-row
+                href=${to("recall", "", { q: one.query, was: one.id })}><${Line} text=${one.query} most=${70} /></a>
+                <br /><span class="muted"><${Line} text=${one.actor}
+                most=${24} />, ${plural(one.hits.length, "hit")}, ${plural(one.tokens, "token")}</span></span><span
+                class="muted number"><${Time} at=${one.at} /></span>`}<//>`}
+            ${can("sessions_list") && html`<${Latest} id="latest" title="Latest conversations" page="sessions"
+              of=${sessions} empty="None yet.">${(one) => html`<span class="grow"><${SessionLink} id=${one.id}
+                title=${one.title} /></span><span class="muted number"><${Time} at=${one.started_at} /></span>`}<//>`}
           </div>
           ${can("stats") && html`<${Disk} />`}`}<//>`;
 }

@@ -1,7 +1,7 @@
 // Ask, and see why: each score as a sum of reasons, what the model gets, and where a missing passage fell out.
 import { call, can, revise, to, useCall } from "../core.js";
-import { Forget } from "../confirm.js";
-import { Copy, Empty, Field, Line, Loaded, Problem, Stored, Time, num, patternOf, plural, usePause } from "../ui.js";
+import { Copy, Field, Table, forget, placeOf, usePause } from "../forms.js";
+import { Empty, Line, Loaded, Problem, Stored, Time, num, patternOf, plural } from "../ui.js";
 import { html, useEffect, useState } from "../vendor/preact.js";
 
 const KINDS = ["message", "fact", "note", "entry", "template", "table"];
@@ -21,15 +21,6 @@ function settings({ q = "", kind, source, since, until, budget, words }) {
   };
 }
 
-function placeOf({ kind, ref, session_id, text }) {
-  if (kind === "message") return to("sessions", `${session_id}@${ref}`);
-  if (kind === "fact") return to("facts", "", { open: ref });
-  if (kind === "note") return to("notebook", "", { open: text.slice(0, 80) });
-  if (kind === "entry") return to("people", "", { open: ref });
-  if (kind === "table") return to("workspace", ref.replace(".", "/"));
-  return to("templates", ref);
-}
-
 const add = (parts) => parts.reduce((sum, part) => sum + part.points, 0);
 // Less than this is not worth a colour; the table of parts has it.
 const LEAST = 0.05;
@@ -46,17 +37,11 @@ const lengthOf = (parts) => {
   return groups.reduce((sum, [, points]) => sum + points, less);
 };
 
-function Parts({ parts }) {
-  const cell = (value) => html`<td class="number">${value.toFixed(2)}</td>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="parts"><table class="parts">
-    <thead><tr><th>part</th><th class="number">value</th><th class="number">weight</th><th class="number">points</th>
-      <th class="why">because</th></tr></thead>
-    <tbody>${parts.map((part) => html`<tr key=${part.name}><td>${part.label}</td>${cell(part.value)}${cell(part.weight)}
-      ${cell(part.points)}<td class="why">${part.sentence}</td></tr>`)}</tbody>
-    <tfoot><tr><th>score</th><td></td><td></td><td class="number"><b>${add(parts).toFixed(2)}</b></td>
-      <td></td></tr></tfoot>
-  </table></div>`;
-}
+const two = (value) => value.toFixed(2);
+const Parts = ({ parts }) => html`<div class="scroll parts" tabindex="0" role="region" aria-label="parts"><${Table}
+  heads=${["part", "#value", "#weight", "#points", "because"]}
+  rows=${parts.map((part) => [part.label, two(part.value), two(part.weight), two(part.points), part.sentence])}
+  foot=${["score", "", "", two(add(parts)), ""]} /></div>`;
 
 /** A score as a bar of reasons; `most` is the length of the longest bar, so that bars can be compared. */
 function Sum({ parts, score, most, children }) {
@@ -66,15 +51,15 @@ function Sum({ parts, score, most, children }) {
   const said = [...groups, ...(less ? [["less", -less]] : [])].map(([group, points]) => [group, points.toFixed(1)]);
   return html`<div class="sum">
     <div class="stack" role="img"
-      aria-label="score ${score.toFixed(2)}: ${said.map((one) => one.join(" ")).join(", ")}">
+      aria-label="score ${two(score)}: ${said.map((one) => one.join(" ")).join(", ")}">
       ${groups.map(([group, points]) => html`<i key=${group} class="group-${group}"
         style=${{ width: `${scale * points}%` }}></i>`)}
       ${less > 0 && html`<i class="less" style=${{ width: `${scale * less}%` }}></i>`}</div>
-    <p class="legend">${said.map(([group, points]) => html`<span key=${group}>
+    <div class="row"><p class="legend">${said.map(([group, points]) => html`<span key=${group}>
       <i class="dot ${group === "less" ? "less" : `group-${group}`}"></i>${group} <span class="number">${points}
         </span></span>`)}</p>
-    <div class="row"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "▾" : "▸"}
-      ${" "}${plural(parts.length, "part")}</button>${children}</div>
+      <span class="does"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>
+        ${isOpen ? "▾" : "▸"} why</button>${children}</span></div>
     ${isOpen && html`<${Parts} parts=${parts} />`}
   </div>`;
 }
@@ -103,25 +88,24 @@ const FATES = {
   "left out": "better hits used up the budget",
 };
 
-function Hit({ hit, rank, most, pattern, forget }) {
+function Hit({ hit, rank, most, pattern }) {
   const { parts, packed, same_as } = hit.explained;
+  const erase = () => forget([`${hit.kind}:${hit.ref}`]);
   return html`<li class="hit" data-row tabindex="-1">
-    <header class="row"><span class="grow"><b class="number">${rank}</b>
-      <span class="tag">${hit.kind}</span> ${hit.title && html`<span class="title"><${Line} text=${hit.title}
-        most=${60} /></span>`}</span>
+    <header><b class="number muted">${rank}</b><span class="tag">${hit.kind}</span>
+      <b class="grow"><${Line} text=${hit.title} most=${60} /></b>
+      ${hit.state !== "current" && html`<span class="tag warn">${hit.state}</span>`}
+      ${packed !== "whole" && html`<span class="tag" title=${FATES[packed]}>
+        ${packed}${same_as ? `: same as ${same_as}` : ""}</span>`}
       <span class="muted">${hit.speaker && html`<${Line} text=${hit.speaker} most=${20} /> · `}<${Time}
         at=${hit.at} /></span>
-      <b class="number score">${hit.score.toFixed(2)}</b></header>
+      <b class="number score">${two(hit.score)}</b></header>
     ${hit.kind === "message" && rank <= 5 && html`<${Before} hit=${hit} />`}
     <${Text} hit=${hit} pattern=${pattern} />
     <${Sum} parts=${parts} score=${hit.score} most=${most}>
-      <span class="grow">${hit.state !== "current" && html`<span class="tag warn">${hit.state}</span> `}
-        ${packed !== "whole" && html`<span class="tag" title=${FATES[packed]}>
-          ${packed}${same_as ? `: same as ${same_as}` : ""}</span>`}</span>
-      <span class="does"><a data-key="open" href=${placeOf(hit)}>open</a>
-        ${can("forget") && hit.kind !== "table" &&
-        html`<button class="plain" data-key="#" onClick=${() => forget(hit)}>forget</button>`}</span>
-    <//>
+      <a data-key="open" href=${placeOf(hit)}>open</a>
+      ${can("forget") && hit.kind !== "table" && html`<button class="plain" data-key="#"
+        onClick=${erase}>forget</button>`}<//>
   </li>`;
 }
 
@@ -135,7 +119,7 @@ async function findReference(text) {
 function Probed({ found }) {
   const isMessage = found.ref.startsWith("message:");
   return html`<div role="status"><p><span class="tag accent">${found.stage.replaceAll("_", " ")}</span>
-      ${found.rank ? html` rank <b>${num(found.rank)}</b>, score <b>${found.score.toFixed(2)}
+      ${found.rank ? html` rank <b>${num(found.rank)}</b>, score <b>${two(found.score)}
         </b>. ` : " "}${found.sentence}
       ${isMessage && html` <a href=${to("sessions", `@${found.ref.slice(8)}`)}>${found.ref}</a>`}</p>
     ${found.parts.length > 0 && html`<${Sum} parts=${found.parts} score=${found.score} />`}</div>`;
@@ -163,11 +147,6 @@ function Probe({ params, args, set, mark }) {
   </form>`;
 }
 
-const Table = ({ heads, rows }) => html`<table><thead><tr>${heads.map((head, at) => html`<th
-  class=${at ? "number" : ""}>${head}</th>`)}</tr></thead>
-  <tbody>${rows.map(([name, ...values]) => html`<tr key=${name}><td>${name}</td>${values.map((one) => html`<td
-    class="number">${one}</td>`)}</tr>`)}</tbody></table>`;
-
 function Understood({ about }) {
   const { understood, counts, milliseconds } = about;
   const spent = Object.values(milliseconds).reduce((sum, one) => sum + one, 0);
@@ -179,10 +158,10 @@ function Understood({ about }) {
       ${understood.asks_for.length > 0 && ` · asks for ${understood.asks_for.join(", ")}`}${when}</span>
       <span class="muted number">
         ${num(counts.judged)} judged · ${num(counts.shown)} shown · ${Math.round(spent)} ms</span></summary>
-    <div class="columns"><${Table} heads=${["word", "counts", "passages"]} rows=${words} />
-      <${Table} heads=${["stage", "passages"]}
+    <div class="columns"><${Table} heads=${["word", "#counts", "#passages"]} rows=${words} />
+      <${Table} heads=${["stage", "#passages"]}
         rows=${Object.entries(counts).map(([name, one]) => [name.replaceAll("_", " "), num(one)])} />
-      <${Table} heads=${["step", "ms"]}
+      <${Table} heads=${["step", "#ms"]}
         rows=${Object.entries(milliseconds).map(([name, ms]) => [name, ms.toFixed(1)])} /></div>
   </details>`;
 }
@@ -200,7 +179,7 @@ function Then({ id, hits }) {
     at=${was.at} />:
       ${` ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. `}
       ${moved ? `${plural(moved, "rank")} changed since.` : "The same hits in the same order now."}</summary>
-    <${Table} heads=${["hit", "rank then", "rank now"]} rows=${rows} /></details>`;
+    <${Table} heads=${["hit", "#rank then", "#rank now"]} rows=${rows} /></details>`;
 }
 
 function Given({ data, params, mark }) {
@@ -228,7 +207,7 @@ function Nothing({ data }) {
     expected.<//>`;
 }
 
-function Answer({ data, params, args, forget, set, mark }) {
+function Answer({ data, params, args, set, mark }) {
   const most = Math.max(1, ...data.hits.map((hit) => lengthOf(hit.explained.parts)));
   const pattern = patternOf(data.explanation?.understood.words ?? []);
   return html`${data.explanation && html`<${Understood} about=${data.explanation} />`}
@@ -240,7 +219,7 @@ function Answer({ data, params, args, forget, set, mark }) {
           ? html`<${Nothing} data=${data} />`
           : html`<ol class="hits">${data.hits.map((hit, at) => html`<${Hit} key=${hit.kind + hit.ref} hit=${hit}
             rank=${at + 1}
-              most=${most} pattern=${pattern} forget=${forget} />`)}</ol>`}
+              most=${most} pattern=${pattern} />`)}</ol>`}
         <${Probe} key=${params.q} params=${params} args=${args} set=${set} mark=${mark} />
       </section>
       <${Given} data=${data} params=${params} mark=${mark} />
@@ -269,7 +248,6 @@ function Filters({ params, set }) {
 function Column({ all, mark, children }) {
   const params = rename(all, (key) => key.endsWith("2") === !!mark && key.replace("2", ""));
   const [text, type] = useState(params.q ?? "");
-  const [doomed, doom] = useState(null);
   const settled = usePause(text.trim(), 300);
   const set = (change) => revise("recall", "", { ...all, ...rename(change, (key) => key + mark) });
   useEffect(() => {
@@ -295,12 +273,11 @@ function Column({ all, mark, children }) {
       <${Filters} params=${params} set=${set} />
     </form>
     ${params.q
-      ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args}
-        forget=${doom} set=${set} mark=${mark} />`}<//>`
+      ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} set=${set}
+        mark=${mark} />`}<//>`
       : html`<${Empty}
         title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text
-          that a model gets.<//>`}
-    ${doomed && html`<${Forget} refs=${[`${doomed.kind}:${doomed.ref}`]} close=${() => doom(null)} />`}</div>`;
+          that a model gets.<//>`}</div>`;
 }
 
 export default function Recall({ params }) {

@@ -1,9 +1,9 @@
 import { act, call, can, go, revise, to, useCall } from "../core.js";
-import { Confirm, Forget } from "../confirm.js";
+import { Field, Filter, Lost, Pager, confirm, edit, forget, range } from "../forms.js";
 import { Overview as Map, Store, VirtualList } from "../reader.js";
 import {
-  Empty, Field, Line, Loaded, Problem, SessionLink, Stored, Time,
-  bytes, dateOf, focused, num, patternOf, plural, visible,
+  Empty, Line, Loaded, Problem, SessionLink, Stored, Time,
+  bytes, dateOf, num, patternOf, plural, visible,
 } from "../ui.js";
 import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 
@@ -63,25 +63,28 @@ function Listed({ params, set }) {
   const filter = chosenBy(params);
   const isFiltered = Object.keys(filter).length > 0;
   const [chosen, choose] = useState([]);
-  const [doomed, doom] = useState(null);
   const found = useCall("sessions_list", { limit: PAGE, offset, ...filter });
   const toggle = (id) => choose((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
   const chooseAll = () =>
     call("sessions_list", { limit: 1000, ...filter }).then(({ sessions }) => choose(sessions.map((one) => one.id)));
-  const gone = doomed?.length === 1 ? { session: doomed[0] } : { sessions: doomed };
-  const remove = () => act("sessions_delete", gone).then(() => choose([]));
+  const remove = () => {
+    const args = chosen.length === 1 ? { session: chosen[0] } : { sessions: chosen };
+    const done = () => act("sessions_delete", args).then(() => choose([]));
+    const title = `Delete ${plural(chosen.length, "conversation")}`;
+    confirm({ title, name: "sessions_delete", args, note: "This can be undone.", done });
+  };
   return html`<${Loaded} of=${found}>${({ sessions, total }) => {
     if (total === 0)
-      return html`<${Empty} title="No conversations">${isFiltered
-        ? "None matches the filter."
-        : html`Import those on this machine with <code>mnemos import</code>, or let a program record its own with
-            <code> mnemos connect</code>.`}<//>`;
+      return isFiltered
+        ? html`<${Empty} title="No conversation matches">Clear the filter to see all of them.<//>`
+        : html`<${Empty} title="No conversations yet" commands=${"mnemos import\nmnemos connect"}>Import those that are
+            on this machine, or let a program record its own.<//>`;
     const isWriter = can("sessions_delete");
     const isWhole = sessions.every((one) => chosen.includes(one.id));
     const turn = () => choose(isWhole ? [] : sessions.map((one) => one.id));
     return html`${chosen.length > 0 && html`<div class="tools chosen" role="status"><b>
       ${plural(chosen.length, "conversation")}</b>
-        <button data-key="#" onClick=${() => doom(chosen)}>Delete <kbd>#</kbd></button>
+        <button data-key="#" onClick=${remove}>Delete <kbd>#</kbd></button>
         ${isWhole && chosen.length < total &&
         html`<button class="quiet" onClick=${chooseAll}>select ${total > 1000 ? "1,000" : `all ${num(total)}`}
           ${isFiltered ? " that match" : ""}</button>`}
@@ -94,30 +97,21 @@ function Listed({ params, set }) {
         <tbody>${groupByLineage(sessions).map(([one, isBelow]) => html`<${Row} key=${one.id} one=${one}
           isBelow=${isBelow}
           isChosen=${chosen.includes(one.id)} toggle=${() => toggle(one.id)} />`)}</tbody></table>
-      <div class="tools pager">
-        <button data-key="[" disabled=${offset === 0}
-          onClick=${() => set({ offset: Math.max(0, offset - PAGE) || "" })}>Newer</button>
-        <span class="muted number">${num(offset + 1)} to ${num(offset + sessions.length)} of ${num(total)}</span>
-        <button data-key="]" disabled=${offset + PAGE >= total}
-          onClick=${() => set({ offset: offset + PAGE })}>Older</button></div>
-      ${doomed && html`<${Confirm} title="Delete ${plural(doomed.length, "conversation")}"
-        name="sessions_delete" args=${gone}
-        note="This can be undone." close=${() => doom(null)} done=${remove} />`}`;
+      <${Pager} names=${["Newer", "Older"]}
+        back=${offset > 0 && (() => set({ offset: Math.max(0, offset - PAGE) || "" }))}
+        on=${offset + PAGE < total && (() => set({ offset: offset + PAGE }))}>
+        ${range(offset, sessions.length, total)}<//>`;
   }}<//>`;
 }
 
-const FILTERS = [["q", "words in messages", ""], ["source", "source", "short"], ["since", "since", "short"], ["until", "until", "short"]];
+const FILTERS = { q: "words in messages", source: "source", since: "since", until: "until" };
 
 function List({ params }) {
   const set = (change) => revise("sessions", "", { ...params, offset: "", ...change });
-  const field = ([key, label, size]) => html`<${Field} key=${key} type=${key === "q" ? "search" : "text"} class=${size}
-    aria-label=${label} placeholder=${label} value=${params[key]} commit=${(value) => set({ [key]: value })} />`;
-  return html`<div class="tools"><h1>Conversations</h1>
-      <form class="tools end filters" role="search" aria-label="filter" onSubmit=${(e) => e.preventDefault()}>
-        ${FILTERS.map(field)}
-        <label><input type="checkbox" checked=${!!params.archived}
-          onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived</label>
-      </form></div>
+  return html`<div class="tools"><h1 class="grow">Conversations</h1>
+      <${Filter} fields=${FILTERS} params=${params} set=${set}><label><input type="checkbox"
+        checked=${!!params.archived} onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived
+        </label><//></div>
     ${params.q
       ? html`<${Found} params=${params} />`
       : html`<${Listed} key=${JSON.stringify(params)} params=${params} set=${set} />`}`;
@@ -161,7 +155,7 @@ function Content({ message, pattern }) {
     <button class="plain" onClick=${() => open(true)}>▸ ${plural(lines(text), "line")}, ${bytes(text.length)}</button>`;
 }
 
-function Message({ number, message, height, isHere, isChosen, toggle, forget, facts, pattern }) {
+function Message({ number, message, height, isHere, isChosen, toggle, facts, pattern }) {
   if (!message)
     return html`<article class="message coming" data-number=${number} style=${{ height: `${height}px` }}>
       <header class="muted"><span class="number">${num(number + 1)}</span></header></article>`;
@@ -176,7 +170,7 @@ function Message({ number, message, height, isHere, isChosen, toggle, forget, fa
       ${can("forget") && html`<button class="plain muted" data-key="x" aria-pressed=${isChosen}
           aria-label="select message ${number + 1}" onClick=${() => toggle(message.id)}>select</button>
         <button class="plain muted" data-key="#" aria-label="forget message ${number + 1}"
-          onClick=${() => forget([message.id])}>forget</button>`}</header>
+          onClick=${() => forget([`message:${message.id}`])}>forget</button>`}</header>
     <${Content} message=${message} pattern=${pattern} />
     ${message.tool_calls?.length > 0 && html`<${Calls} calls=${message.tool_calls} />`}
     ${message.metadata && Object.keys(message.metadata).length > 0 &&
@@ -293,7 +287,6 @@ function Reader({ id, at, params }) {
   const { outline, error, store } = useMessages(id, at, () => frame.current?.clientWidth ?? 800);
   const view = useRef({ from: 0, until: 0, told: new Set(), placed: "" }).current;
   const [place, put] = useState(null);
-  const [doomed, doom] = useState(null);
   const [chosen, choose] = useState([]);
   const [hit, pick] = useState(-1);
   const { hits, pattern } = useHits(id, params.q, outline);
@@ -322,7 +315,8 @@ function Reader({ id, at, params }) {
     height=${height}
     isHere=${!!message && message.id === Number(at)} isChosen=${!!message && chosen.includes(message.id)}
       pattern=${pattern}
-    facts=${taken[message?.id]} forget=${doom} toggle=${toggle} />`;
+    facts=${taken[message?.id]} toggle=${toggle} />`;
+  const forgetChosen = () => forget(chosen.map((one) => `message:${one}`), () => choose([]));
   if (error) return html`<${Problem} error=${error} />`;
   return html`<div class="tools reading" ref=${frame}>
       <form role="search" aria-label="in this conversation" onSubmit=${(e) => e.preventDefault()}>
@@ -331,7 +325,7 @@ function Reader({ id, at, params }) {
           value=${params.q} commit=${(q) => (pick(-1), revise("sessions", at ? `${id}@${at}` : id, { q }))} /></form>
       ${params.q && html`<${Hits} hits=${hits} hit=${hit} step=${step} />`}
       ${chosen.length > 0 && html`<span role="status"><b>${plural(chosen.length, "message")}</b></span>
-        <button onClick=${() => doom(chosen)}>Forget…</button><button class="quiet"
+        <button onClick=${forgetChosen}>Forget…</button><button class="quiet"
           onClick=${() => choose([])}>none</button>`}
       ${outline && html`<${Place} view=${view} outline=${outline} />`}</div>
     ${!outline && html`<div class="waiting" aria-busy="true"></div>`}
@@ -339,24 +333,7 @@ function Reader({ id, at, params }) {
     ${outline?.count > 0 && html`<div class="conversation">
       <${VirtualList} heights=${outline.heights} store=${store} place=${place} label="messages" moved=${moved}
         row=${draw} />
-      <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}
-    ${doomed && html`<${Forget} refs=${doomed.map((one) => `message:${one}`)}
-      close=${() => (doom(null), choose([]))} />`}`;
-}
-
-function Title({ one }) {
-  const [text, type] = useState(null);
-  const save = (event) => {
-    event.preventDefault();
-    act("sessions_title", { session: one.id, title: text }).then(() => type(null));
-  };
-  if (text == null)
-    return html`<h1><${Line} text=${one.title || one.id} most=${90} /></h1>
-      ${can("sessions_title") && html`<button class="quiet" data-key="e"
-      onClick=${() => type(one.title ?? "")}>rename <kbd>e</kbd></button>`}`;
-  return html`<form class="tools grow" onSubmit=${save}><input class="grow" aria-label="title" ref=${focused}
-    value=${text} onInput=${(e) => type(e.target.value)} onKeyDown=${(e) => e.key === "Escape" && type(null)} />
-    <button class="main">Save</button><button type="button" onClick=${() => type(null)}>Cancel</button></form>`;
+      <${Side} view=${view} outline=${outline} hits=${hits} jump=${jump} /></div>`}`;
 }
 
 function Lineage({ shown, id }) {
@@ -365,41 +342,37 @@ function Lineage({ shown, id }) {
     : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`;
 }
 
-function Head({ one, lineage, doom }) {
+function Head({ one, lineage }) {
   const mark = one.archived ? "sessions_unarchive" : "sessions_archive";
-  return html`<div class="tools head"><${Title} key=${one.id} one=${one} />
-      <span class="end does">
-        ${can(mark) && html`<button class="quiet" onClick=${() => act(mark, { session: one.id })}>
-          ${mark.slice(9)}</button>`}
-        ${can("sessions_delete") && html`<button class="quiet" onClick=${() => doom(true)}>delete</button>`}
-          </span></div>
+  const session = one.id;
+  const rename = () => edit({
+    title: "Rename this conversation", fields: [{ name: "title" }], values: { title: one.title ?? "" },
+    save: ({ title }) => act("sessions_title", { session, title }),
+  });
+  const remove = () => confirm({
+    title: "Delete this conversation", name: "sessions_delete", args: { session }, note: "This can be undone.",
+    done: () => act("sessions_delete", { session }).then((done) => done && go("sessions")),
+  });
+  return html`<div class="tools head"><h1 class="grow"><${Line} text=${one.title || one.id} most=${90} /></h1>
+      <span class="does">
+        ${can("sessions_title") && html`<button class="plain" data-key="e" onClick=${rename}>rename <kbd>e</kbd></button>`}
+        ${can(mark) && html`<button class="plain" onClick=${() => act(mark, { session })}>${mark.slice(9)}</button>`}
+        ${can("sessions_delete") && html`<button class="plain" onClick=${remove}>delete</button>`}</span></div>
     <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> ·
       ${one.model && html` <${Line} text=${one.model} most=${40} /> ·`} <${Time} at=${one.started_at} /> ·
       ${` ${plural(one.message_count, "message")}`}${one.project && html` · <${Line} text=${one.project} most=${60} />`}
-      ${lineage.data?.shown.length > 1 && html`<${Lineage} shown=${lineage.data.shown} id=${one.id} />`}</p>`;
+      ${lineage.data?.shown.length > 1 && html`<${Lineage} shown=${lineage.data.shown} id=${session} />`}</p>`;
 }
 
 function Conversation({ id, at, params }) {
   const shown = useCall("sessions_show", { session: id, tail: 1 });
   const lineage = useCall("sessions_lineage", { session: id });
-  const [isDoomed, doom] = useState(false);
   const one = shown.data?.session;
-  const remove = () => act("sessions_delete", { session: one.id }).then((done) => done && go("sessions"));
   return html`<a class="back" data-key="back" href=${to("sessions")}>‹ Conversations</a>
-    <div class="about">${one ? html`<${Head} one=${one} lineage=${lineage} doom=${doom} />` : html`<h1
+    <div class="about">${one ? html`<${Head} one=${one} lineage=${lineage} />` : html`<h1
       class="unseen">Conversation</h1>`}
       ${shown.error && html`<${Problem} error=${shown.error} />`}</div>
-    ${!shown.error && html`<${Reader} key=${id} id=${id} at=${at} params=${params} />`}
-    ${isDoomed && html`<${Confirm} title="Delete this conversation" name="sessions_delete" args=${{ session: one.id }}
-      note="This can be undone." close=${() => doom(false)} done=${remove} />`}`;
-}
-
-function Lost({ at }) {
-  const [error, fail] = useState(null);
-  useEffect(() => {
-    call("show", { id: `message:${at}`, around: 0 }).then((found) => revise("sessions", `${found.session.session.id}@${at}`), fail);
-  }, [at]);
-  return error ? html`<${Problem} error=${error} />` : html`<div class="waiting" aria-busy="true"></div>`;
+    ${!shown.error && html`<${Reader} key=${id} id=${id} at=${at} params=${params} />`}`;
 }
 
 export default function Conversations({ rest, params }) {
@@ -407,5 +380,6 @@ export default function Conversations({ rest, params }) {
   const id = cut < 0 ? rest : rest.slice(0, cut);
   const at = cut < 0 ? "" : rest.slice(cut + 1);
   if (!rest) return html`<${List} params=${params} />`;
-  return id ? html`<${Conversation} id=${id} at=${at} params=${params} />` : html`<${Lost} at=${at} />`;
+  if (id) return html`<${Conversation} id=${id} at=${at} params=${params} />`;
+  return html`<${Lost} key=${at} id="message:${at}" find=${({ session }) => ["sessions", `${session.session.id}@${at}`]} />`;
 }

@@ -1,6 +1,6 @@
 import { act, can, go, to, useCall } from "../core.js";
-import { Confirm } from "../confirm.js";
-import { Empty, Line, Loaded, SessionLink, Stored, num, plural } from "../ui.js";
+import { Table, confirm } from "../forms.js";
+import { Empty, Line, Loaded, Panel, SessionLink, Stored, num, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 
 function Call({ call }) {
@@ -13,20 +13,19 @@ function Call({ call }) {
 
 function Template({ name }) {
   const found = useCall("templates_show", { name });
-  const [isDoomed, doom] = useState(false);
-  const remove = () => act("templates_delete", { name }).then((done) => done && go("templates"));
+  const remove = () => confirm({
+    title: `Delete ${name}`, name: "templates_delete", args: { name },
+    done: () => act("templates_delete", { name }).then((done) => done && go("templates")),
+  });
   return html`<a class="back" data-key="back" href=${to("templates")}>‹ Templates</a>
     <${Loaded} of=${found}>${({ template: one }) => html`
       <div class="tools"><h1><${Line} text=${one.name} most=${80} /></h1>
-        ${can("templates_delete") && html`<button class="end quiet" data-key="#"
-          onClick=${() => doom(true)}>delete</button>`}</div>
+        ${can("templates_delete") && html`<button class="end plain" data-key="#" onClick=${remove}>delete</button>`}</div>
       ${!/^Extracted from session /.test(one.description) && html`<p><${Line} text=${one.description}
         most=${200} /></p>`}
       <p class="muted">${one.task_type} · used ${plural(one.usage_count, "time")} ·
         extracted from <${SessionLink} id=${one.source_session_id} /></p>
-      <ol class="statements">${one.examples.map((call, at) => html`<${Call} key=${at} call=${call} />`)}</ol>
-      ${isDoomed && html`<${Confirm} title="Delete ${one.name}" name="templates_delete" args=${{ name }}
-        close=${() => doom(false)} done=${remove} />`}`}<//>`;
+      <ol class="statements">${one.examples.map((call, at) => html`<${Call} key=${at} call=${call} />`)}</ol>`}<//>`;
 }
 
 const share = (value) => (value == null ? "–" : value.toFixed(2));
@@ -35,22 +34,18 @@ const share = (value) => (value == null ? "–" : value.toFixed(2));
 function OnDemand({ id, title, verb, name, args, children }) {
   const [isWanted, want] = useState(false);
   const found = useCall(name, args, { skip: !isWanted });
-  return html`<section class="panel" aria-labelledby=${id}><header><h2 id=${id}>${title}</h2></header>
-    ${isWanted
-      ? html`<${Loaded} of=${found}>${children}<//>`
-      : html`<p class="muted">This reads many conversations and can take some seconds.</p>
-          <button onClick=${() => want(true)}>${verb}</button>`}</section>`;
+  return html`<${Panel} id=${id} title=${title}>${isWanted
+    ? html`<${Loaded} of=${found}>${children}<//>`
+    : html`<p class="muted">This reads many conversations and can take some seconds.</p>
+        <button onClick=${() => want(true)}>${verb}</button>`}<//>`;
 }
 
 const Measures = ({ with_template, without_template, enough, measures }) => html`
   <p class="muted">${num(with_template)} conversations with a template, ${num(without_template)} without.
     ${enough ? "" : " Too few to tell."}</p>
-  <div class="scroll" tabindex="0" role="region" aria-label="measures"><table>
-    <thead><tr><th>measure</th><th class="number">with</th><th class="number">without</th><th>verdict</th></tr></thead>
-    <tbody>${measures.map((one) => html`<tr key=${one.name}><td>${one.name}</td><td class="number">
-      ${share(one.with_mean)}</td>
-      <td class="number">${share(one.without_mean)}</td><td class="muted">${one.verdict}</td></tr>`)}
-        </tbody></table></div>`;
+  <div class="scroll" tabindex="0" role="region" aria-label="measures"><${Table}
+    heads=${["measure", "#with", "#without", "verdict"]}
+    rows=${measures.map((one) => [one.name, share(one.with_mean), share(one.without_mean), one.verdict])} /></div>`;
 
 function Ideas({ suggestions }) {
   if (!suggestions.length) return html`<p class="muted">No conversation has tool calls that succeeded.</p>`;
@@ -62,21 +57,14 @@ function Ideas({ suggestions }) {
   </li>`)}</ul>`;
 }
 
-function List({ templates }) {
-  if (!templates.length)
-    return html`<${Empty}
-      title="No templates yet">A template keeps the tool calls of a conversation that went well, so that the
-      next one begins with them: <code>mnemos templates create SESSION</code><//>`;
-  return html`<table><thead><tr><th>name</th><th class="wide-only">tools</th><th>kind</th><th
-    class="number">examples</th>
-      <th class="number">used</th></tr></thead>
-    <tbody>${templates.map((one) => html`<tr key=${one.name}>
-      <td><a data-row href=${to("templates", one.name)}><${Line} text=${one.name} most=${60} /></a></td>
-      <td class="muted wide-only"><${Line} text=${one.tools.join(", ")} most=${60} /></td><td class="muted">
-        ${one.task_type}</td>
-      <td class="number">${num(one.examples)}</td><td class="number">${num(one.usage_count)}</td></tr>`)}
-        </tbody></table>`;
-}
+const List = ({ templates }) =>
+  templates.length === 0
+    ? html`<${Empty} title="No templates yet" commands="mnemos templates create SESSION">A template keeps the tool calls
+        of a conversation that went well, so that the next one begins with them.<//>`
+    : html`<${Table} heads=${["name", "tools", "kind", "#examples", "#used"]} rows=${templates.map((one) => [
+        html`<a data-row href=${to("templates", one.name)}><${Line} text=${one.name} most=${60} /></a>`,
+        html`<${Line} text=${one.tools.join(", ")} most=${60} />`, one.task_type, num(one.examples), num(one.usage_count),
+      ])} />`;
 
 export default function Templates({ rest }) {
   const found = useCall("templates_list", {}, { skip: !!rest });

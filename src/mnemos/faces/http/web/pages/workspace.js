@@ -1,8 +1,7 @@
 import { Bars } from "../chart.js";
-import { act, call, can, mayWrite, revise, to, useCall } from "../core.js";
-import { Confirm } from "../confirm.js";
+import { act, call, can, changed, mayWrite, revise, to, useCall } from "../core.js";
+import { Pager, confirm, save } from "../forms.js";
 import { Empty, Line, Loaded, Problem, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
-import { save } from "../files.js";
 import { html, useRef, useState } from "../vendor/preact.js";
 
 const PAGE = 100;
@@ -51,11 +50,9 @@ function Table({ database, table }) {
         most=${60} /></li>`)}</ul>
     <${Loaded} of=${found}>${(data) => html`<${Grid} columns=${data.columns} rows=${data.rows} sort=${sort}
       pick=${(name) => (order({ name, down: sort?.name === name && !sort.down }), move(0))} />
-      <div class="tools pager"><button data-key="[" disabled=${at === 0}
-        onClick=${() => move(at - PAGE)}>Previous</button><span class="muted number">
-        ${data.rows.length ? `${num(at + 1)} to ${num(at + data.rows.length)}` : "no rows"}</span><button
-        data-key="]" disabled=${data.next_offset == null} onClick=${() => move(at + PAGE)}>Next</button></div>`}
-        <//>`;
+      <${Pager} back=${at > 0 && (() => move(at - PAGE))}
+        on=${data.next_offset != null && (() => move(at + PAGE))}>
+        ${data.rows.length ? `${num(at + 1)} to ${num(at + data.rows.length)}` : "no rows"}<//>`}<//>`;
 }
 
 const toCsv = ({ columns, rows }) => [columns, ...rows].map((row) => row.map((value) => (/[",\n]/.test(String(value ?? "")) ? quote(String(value)) : String(value ?? ""))).join(",")).join("\n");
@@ -97,11 +94,14 @@ function Console({ database, tables }) {
   const [mayChange, allow] = useState(false);
   const [found, set] = useState({});
   const [past, keep] = useState(JSON.parse(sessionStorage.getItem("queries") ?? "[]"));
-  const [isAsked, ask] = useState(false);
   const submit = (event) => {
     event?.preventDefault();
     if (!text.trim()) return;
-    if (mayChange && LOSES.test(text)) ask(true);
+    if (mayChange && LOSES.test(text))
+      confirm({
+        title: `Change ${database}`, text, verb: "Run", done: run,
+        note: "This can delete or overwrite rows. Snapshots restore the tables as they were, if one was made.",
+      });
     else run();
   };
   const run = async () => {
@@ -111,7 +111,7 @@ function Console({ database, tables }) {
     const args = { database, query: text, max_rows: 1000, read_only: !mayChange };
     const plan = !mayChange && !/;\s*\S/.test(text);
     set(await call("sqlite_query", { ...args, plan }).then((data) => ({ data }), (error) => ({ error: explain(error) })));
-    if (mayChange) window.dispatchEvent(new Event("mnemos:changed"));
+    if (mayChange) changed();
   };
   return html`<form class="form" onSubmit=${submit}><label>SQL on ${database} <textarea ref=${field} rows="4"
     spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)}
@@ -124,28 +124,25 @@ function Console({ database, tables }) {
         ${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}
         </div>
       <${Completion} field=${field} text=${text} tables=${tables}
-        put=${(changed) => (type(changed), field.current.focus())} /></form>
-    ${isAsked && html`<${Confirm} title="Change ${database}" verb="Run" close=${() => ask(false)} done=${run}
-      text=${text}
-      note="This can delete or overwrite rows. Snapshots restore the tables as they were, if one was made." />`}
+        put=${(whole) => (type(whole), field.current.focus())} /></form>
     ${found.error && html`<${Problem} error=${found.error} />`}${found.data && html`<${Result} data=${found.data} />`}`;
 }
 
 function Snapshots({ database }) {
   const found = useCall("sqlite_snapshots", { database });
-  const [chosen, choose] = useState(null);
+  const restore = ({ name, made_at }) => confirm({
+    title: `Restore ${database}`, verb: "Restore", name: "sqlite_restore", args: { database, snapshot: name },
+    text: `This replaces all tables of ${database} by those of ${dateOf(made_at)}. The present ones become a snapshot
+first, so you can restore them in turn.`,
+  });
   return html`<${Loaded} of=${found}>${({ snapshots }) =>
     snapshots.length === 0
       ? html`<p class="muted">No snapshots. One is made before a change that deletes much.</p>`
       : html`<ul class="list">${snapshots.map((one) => html`<li key=${one.name} data-row tabindex="-1">
           <span class="grow"><code>${one.short_name || one.name}</code>
             <span class="muted"> <${Time} at=${one.made_at} /> · ${bytes(one.size_bytes)}</span></span>
-          ${can("sqlite_restore") &&
-          html`<button data-key="open" onClick=${() => choose(one)}>restore…</button>`}</li>`)}</ul>
-        ${chosen && html`<${Confirm} title="Restore ${database}" verb="Restore" close=${() => choose(null)}
-          text="This replaces all tables of ${database} by those of ${dateOf(chosen.made_at)}. The present ones become a
-            snapshot first, so you can restore them in turn."
-          done=${() => act("sqlite_restore", { database, snapshot: chosen.name })} />`}`}<//>`;
+          ${can("sqlite_restore") && html`<button data-key="open" onClick=${() => restore(one)}>restore…</button>`}
+        </li>`)}</ul>`}<//>`;
 }
 
 export default function Workspace({ rest, params }) {
@@ -156,8 +153,8 @@ export default function Workspace({ rest, params }) {
   const view = params.view ?? "console";
   return html`<h1>Workspace</h1><${Loaded} of=${databases}>${(data) =>
     data.databases.length === 0
-      ? html`<${Empty}
-        title="No tables yet">Agents keep rows here with SQL. You can, too: <code>mnemos sql "CREATE TABLE books (title, year)"</code><//>`
+      ? html`<${Empty} title="No tables yet" commands=${'mnemos sql "CREATE TABLE books (title, year)"'}>Agents keep rows here
+          with SQL. You can, too:<//>`
       : html`<div class="workspace"><nav aria-label="tables">${data.databases.map((one) => html`<section
         key=${one.name}><h2><a href=${to("workspace", one.name)}><${Line} text=${one.name}
         most=${30} /></a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
