@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mnemos.faces.http.launch import open_ahead
+from mnemos.memory import Memory
 from mnemos.memory.access_tokens import create_token
 from mnemos.memory.page_sessions import make_code
 from mnemos.settings import Settings
@@ -66,6 +68,18 @@ def test_a_fact_stored_on_the_page_was_stated_by_the_user(server: Server) -> Non
         "port.staging": "user",
         "owner.billing": "agent",
     }
+
+
+def test_what_a_question_needs_is_loaded_ahead_and_not_logged_as_one(tmp_path: Path) -> None:
+    with Memory.at(tmp_path / "home", disabled=False) as memory:
+        open_ahead(memory, asks=True)
+        assert "recaller" not in memory.__dict__, "there is no home yet"
+        memory.call("remember", {"text": "The port of staging is 5433"})
+        open_ahead(memory, asks=False)
+        assert "recaller" not in memory.__dict__
+        open_ahead(memory, asks=True)
+        assert "recaller" in memory.__dict__
+        assert memory.call("recalls")["recalls"] == []
 
 
 def test_without_the_switch_there_is_no_page(tmp_path: Path) -> None:

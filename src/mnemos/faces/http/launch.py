@@ -106,7 +106,7 @@ def _run(
     )
     server = make_server(app, lifespan=mcp is not None, certificate=exposure.certificate, key=exposure.key)
     try:
-        workers.start("memory_status", "", lambda _: _open(memory), lambda *_: None)
+        workers.start("memory_status", "", lambda _: open_ahead(memory, asks=has_page), lambda *_: None)
         asyncio.run(server.run_on(listening, app.stop, parent))
     finally:
         if calls is not None:
@@ -131,10 +131,15 @@ def _list_hosts(host: str, port: int, allowed: Sequence[str]) -> list[str]:
     return [f"{name}:{port}" for name in (*names, *allowed)] + usual + list(allowed)
 
 
-def _open(memory: Memory) -> None:
-    """Open a memory that is there, so that the first call need not wait for it."""
+def open_ahead(memory: Memory, *, asks: bool) -> None:
+    """Open a memory that is there, so that the first call need not wait for it.
+
+    ``asks``: also load what a question needs, while a browser starts.
+    """
     try:
         if memory.home.exists:
             memory.storage  # noqa: B018
+            if asks:
+                memory.recall("ready", limit=1)
     except (MnemosError, OSError, ValueError):
         log.debug("opening ahead failed; the first call will report it", exc_info=True)

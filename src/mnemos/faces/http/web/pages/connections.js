@@ -90,6 +90,6 @@ function Drop() {
 }
 
 export default function Connections() {
-  return html`<h1>Connections</h1><${Programs} /><div class="columns">
-    ${can("import_found") && html`<${Imports} />`}${can("import_chatgpt") && html`<${Drop} />`}</div>`;
+  return html`<h1>Connections</h1><div class="columns spaced">
+    ${can("import_found") && html`<${Imports} />`}${can("import_chatgpt") && html`<${Drop} />`}</div><${Programs} />`;
 }
