@@ -130,7 +130,7 @@ function useKeys() {
       const { key, target } = event;
       if (key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
-        open("Palette");
+        if (!document.querySelector("dialog[open]")) open("Palette");
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;

@@ -17,9 +17,9 @@ export const state = { isDown: false, signIn: "", toast: null, undo: null, dialo
 let draw = () => {};
 const notify = () => draw();
 
-/** Open a dialog over the page: `draw` gets the function that closes it. Null closes. */
-export function show(draw) {
-  state.dialog = draw;
+/** Draw a dialog over the page; null closes it. */
+export function show(dialog) {
+  state.dialog = dialog;
   notify();
 }
 
@@ -72,31 +72,6 @@ export async function call(name, args = {}, { signal, ...switches } = {}) {
   const query = new URLSearchParams(Object.entries(switches).filter(([, isOn]) => isOn));
   const init = { method: "POST", body: JSON.stringify(args), signal };
   return (await send(`/v1/${name}${query.size ? `?${query}` : ""}`, init)).json();
-}
-
-/** Open a stream of server-sent events; yields {id, event, data}. `body` makes it a call of an operation. */
-export async function* listen(path, { body, signal, last } = {}) {
-  const answer = await send(path, {
-    signal,
-    headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
-    ...(body && { method: "POST", body: JSON.stringify(body) }),
-  });
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (text + value).split(/\r?\n\r?\n/);
-    text = blocks.pop();
-    for (const block of blocks) {
-      const one = { event: "message", data: "" };
-      for (const line of block.split(/\r?\n/)) {
-        const [, key, rest] = /^(\w+): ?(.*)$/.exec(line) ?? [];
-        if (key) one[key] = key === "data" ? one.data + rest : rest;
-      }
-      if (one.data) yield { ...one, data: JSON.parse(one.data) };
-    }
-  }
 }
 
 /** True if the token allows an operation; what it does not allow is not drawn. */
@@ -229,7 +204,7 @@ export async function act(name, args, { said } = {}) {
     const answer = await call(name, args, { log: true });
     if (answer.disabled) throw new Failure(409, "disabled", answer.text);
     const undo = name !== "undo" && can("undo") ? answer.log_entries : [];
-    toast(said?.(answer) ?? firstLines(answer.text), { undo });
+    toast(said?.(answer) ?? (answer.text ?? "").split("\n", 1)[0].slice(0, 300), { undo });
     changed();
     return answer;
   } catch (error) {
@@ -246,5 +221,3 @@ export async function undoLast() {
   for (const entry of entries) done.push(await act("undo", { entry }));
   if (done.length > 1 && done.every(Boolean)) toast(`Undid ${done.length} changes.`);
 }
-
-const firstLines = (text = "") => text.split("\n").slice(0, 4).join("\n").slice(0, 400);

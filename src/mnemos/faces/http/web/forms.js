@@ -1,4 +1,4 @@
-// What all pages but the first share: dialogs, questions before a change, forms, filters, files.
+// What all pages but the first share: dialogs, questions before a change, forms, filters, streams, files.
 import { Failure, act, call, revise, send, show, to, toast, useCall } from "./core.js";
 import { Empty, Loaded, Problem, Stored, num } from "./ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
@@ -183,6 +183,31 @@ export function Lost({ id, find }) {
     if (where) revise(...where);
   }, [found.data]);
   return html`<${Loaded} of=${found}>${() => !where && html`<${Empty} title="Not found">There is no ${id}.<//>`}<//>`;
+}
+
+/** Open a stream of server-sent events; yields {id, event, data}. `body` makes it a call of an operation. */
+export async function* listen(path, { body, signal, last } = {}) {
+  const answer = await send(path, {
+    signal,
+    headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
+    ...(body && { method: "POST", body: JSON.stringify(body) }),
+  });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split(/\r?\n\r?\n/);
+    text = blocks.pop();
+    for (const block of blocks) {
+      const one = { event: "message", data: "" };
+      for (const line of block.split(/\r?\n/)) {
+        const [, key, rest] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        if (key) one[key] = key === "data" ? one.data + rest : rest;
+      }
+      if (one.data) yield { ...one, data: JSON.parse(one.data) };
+    }
+  }
 }
 
 let described;

@@ -1,5 +1,5 @@
-import { act, can, changed, listen, show, useCall } from "../core.js";
-import { Dialog, upload } from "../forms.js";
+import { act, can, changed, show, useCall } from "../core.js";
+import { Dialog, listen, upload } from "../forms.js";
 import { Line, Loaded, Panel, Problem, Stored, bytes, plural } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 

@@ -122,7 +122,7 @@ function Operation({ name, about }) {
               <button type="button" class="danger" disabled=${!found.data?.questions}
                 onClick=${() => run(false)}>Run</button>`
           : html`<button class="main">Run</button>`}</footer>`}</form>
-      <div><section class="panel" aria-label="the same call">
+      <div class="stays"><section class="panel" aria-label="the same call">
           <div class="row"><${Tabs} label="form" choices=${Object.keys(texts).map((one) => [one, one])}
             value=${form} pick=${pick} />
             <${Copy} text=${texts[form]} /></div>

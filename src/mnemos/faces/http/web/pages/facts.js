@@ -24,7 +24,7 @@ const write = (fact) => edit({
   ],
   save: async ({ type, target, scope, statement }) => {
     const content = `${type}[${target}]: ${statement.replace(/\n/g, " ")}`;
-    const done = await act("memory_write", { content, ...(scope && { scope }) });
+    const done = await act("memory_write", { content, ...(scope && { scope }) }, { said: () => `Saved ${target}.` });
     if (done) go("facts", target);
     return done;
   },

@@ -1,6 +1,6 @@
 // Messages and questions of agents, as they happen. One stream per browser: the tab that has the lock reads it for all.
-import { can, listen, rights, useCall } from "../core.js";
-import { placeOf } from "../forms.js";
+import { can, rights, useCall } from "../core.js";
+import { listen, placeOf } from "../forms.js";
 import { Empty, Line, Tabs, Time, plural } from "../ui.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 

@@ -31,7 +31,7 @@ function Editor({ file, close }) {
     <p class="muted">Entries are separated by a line with only §.</p>
     <label class="unseen" for="edit-${file.target}">${NAMES[file.target]}</label>
     <textarea id="edit-${file.target}" ref=${focused} rows=${Math.min(24, text.split("\n").length + 3)}
-      value=${text} onInput=${(e) => type(e.target.value)}
+      value=${text} onInput=${(e) => (type(e.target.value), fail(null))}
       onKeyDown=${(e) => (e.key === "Escape" ? close() : e.key === "Enter" && (e.ctrlKey || e.metaKey) && save(e))}></textarea>
     <${Meter} label="used" used=${[...text.trim()].length} limit=${file.limit} unit="characters" />
     ${error && html`<${Problem} error=${error} />`}
