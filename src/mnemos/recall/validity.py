@@ -27,7 +27,7 @@ _CHARACTERS_READ: Final = 1_000
 _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
 # The same score, and before it.
 _AHEAD: Final = 1e-6
-# A possible update that has less than this share of the older one's score is about something else, unless both
+# A possible update with less than this share of the older one's score is about something else, unless both
 # name the same. Of links between unrelated facts 35 % are below it, of links to real updates 1 %.
 _LEAST_SHARE: Final = 0.45
 _PAST: Final = re.compile(
