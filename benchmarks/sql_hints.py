@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from benchmarks.report import Options, Result, Table
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions
 from mnemos.workspace.sandbox.hints.failure import OFFER, hint
 from mnemos.workspace.sandbox.hints.nearest import Known
 
@@ -40,7 +40,7 @@ def open_shop() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
     for option in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
         connection.config(option, 0)
-    catalog.register(connection)
+    functions.register(connection)
     connection.execute((DATA / "shop.sql").read_text())
     return connection
 
@@ -48,7 +48,7 @@ def open_shop() -> apsw.Connection:
 def know_shop() -> Known:
     shop = open_shop()
     names = [str(row[0]) for row in shop.execute("SELECT name FROM sqlite_schema WHERE type <> 'index'")]
-    signatures = {function.name: function.signature for function in catalog.FUNCTIONS}
+    signatures = {function.name: function.signature for function in functions.FUNCTIONS}
     return Known(
         tables={name: [str(row[1]) for row in shop.execute(f"PRAGMA table_info({name})")] for name in names},
         functions=list(signatures),

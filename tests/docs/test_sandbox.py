@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mnemos.workspace import limits
-from mnemos.workspace.snapshots import KEPT
+from mnemos.workspace.usage import KEPT
 
 from .pages import DOCS, ROOT, text_of
 

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from mnemos.errors import MnemosError
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions
 
 ROLES = Path(__file__).with_name("workspace_roles.py")
 
@@ -57,6 +57,6 @@ def raw(folder: Path, sql: str, database: str = "default") -> list[tuple[Any, ..
     """Return the rows that another program sees, after SQLite found nothing wrong with the file."""
     with closing(apsw.Connection(str(folder / f"{database}.db"))) as connection:
         connection.set_busy_timeout(10_000)
-        catalog.register(connection)
+        functions.register(connection)
         assert connection.execute("PRAGMA integrity_check").get == "ok"
         return connection.execute(sql).fetchall()

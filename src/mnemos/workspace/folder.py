@@ -14,8 +14,15 @@ from mnemos.inputs import suggest
 from mnemos.workspace import identifiers
 from mnemos.workspace.answers import DatabaseInfo, Snapshot
 from mnemos.workspace.limits import Quota
-from mnemos.workspace.snapshots import choose_kept, list_snapshots, parse_moment, total_bytes
-from mnemos.workspace.usage import describe_full, find_room, measure_databases
+from mnemos.workspace.usage import (
+    choose_kept,
+    describe_full,
+    find_room,
+    list_snapshots,
+    measure_databases,
+    parse_moment,
+    total_bytes,
+)
 
 _JOURNALS = ("-wal", "-shm", "-journal")
 # A database with one small table.

@@ -88,3 +88,9 @@ FILE_SECONDS = 300.0
 NUMBER_TOO_LARGE = (
     "a value is a whole number outside of -2^63 to 2^63 - 1, which SQLite cannot hold; pass it as a text"
 )
+
+# The parts of the history that an agent may read as tables, and how much of one travels at a time.
+HISTORY_PARTS = ("sessions", "messages", "facts")
+FIRST_ROWS = 16
+MOST_ROWS = 1_000
+PAGE_CHARACTERS = 2_000_000

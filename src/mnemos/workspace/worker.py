@@ -22,8 +22,7 @@ from mnemos import cancellation, errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
-from mnemos.workspace.history_parts import MOST_ROWS, PARTS
-from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE, Quota
+from mnemos.workspace.limits import FRAME, HISTORY_PARTS, MOST_ROWS, NUMBER_TOO_LARGE, Quota
 
 T = TypeVar("T")
 Pages = Callable[[str, int, int, str | None], list[tuple[Any, ...]]]
@@ -209,7 +208,7 @@ class Worker:
         part, after, limit = asked["history"], asked.get("after"), asked.get("limit")
         if (
             not callable(pages)
-            or part not in PARTS
+            or part not in HISTORY_PARTS
             or not isinstance(after, int)
             or not isinstance(limit, int)
         ):

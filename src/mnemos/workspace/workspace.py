@@ -144,7 +144,7 @@ class Workspace:
     def functions(self) -> Sequence[Function]:
         """Return the SQL functions that the workspace adds to SQLite's own."""
         # Their modules: only needed to list them.
-        from mnemos.workspace.functions.catalog import FUNCTIONS
+        from mnemos.workspace.functions import FUNCTIONS
 
         return FUNCTIONS
 

@@ -15,8 +15,8 @@ from typing import Any
 import apsw
 
 from mnemos.errors import MnemosError
+from mnemos.workspace import functions
 from mnemos.workspace.answers import Answer
-from mnemos.workspace.functions import catalog
 from mnemos.workspace.workspace import Workspace
 
 # A call that is over its time is ended by the worker, or killed some tenths of a second later. The slack is
@@ -170,7 +170,7 @@ class Prey:
 
 def register_functions(raw: apsw.Connection) -> None:
     """Ours: indexes and constraints of an attack may call them."""
-    catalog.register(raw)
+    functions.register(raw)
 
 
 def _hatch(connection: apsw.Connection) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from mnemos.workspace import limits
-from mnemos.workspace.functions.catalog import FUNCTIONS
+from mnemos.workspace.functions import FUNCTIONS
 from mnemos.workspace.functions.function import Function
 
 from .conftest import Strike

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.workspace.snapshots import (
+from mnemos.workspace.usage import (
     KEPT,
     SnapshotFile,
     choose_deleted,

@@ -14,7 +14,7 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.files import scratch_folder
 from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names
 from mnemos.workspace.identifiers import SUFFIX, check_name
-from mnemos.workspace.snapshots import hash_contents, parse_moment
+from mnemos.workspace.usage import hash_contents, parse_moment
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -21,7 +21,14 @@ from mnemos.workspace.sandbox.guard import VACUUM
 from mnemos.workspace.sandbox.hints import warnings
 from mnemos.workspace.sandbox.history import check_names
 from mnemos.workspace.sandbox.lexer import Kind, Statement, statements, tokens
-from mnemos.workspace.sandbox.result_rows import Fetched, Room, decode_rows, fetch, select_as_bytes
+from mnemos.workspace.sandbox.result_rows import (
+    Fetched,
+    Room,
+    decode_rows,
+    fetch,
+    name_columns,
+    select_as_bytes,
+)
 
 # A call that deletes or changes this many rows gets a snapshot before.
 MANY_ROWS = 100
@@ -335,14 +342,6 @@ def _statements(sql: str) -> list[Statement]:
     if len(sql) <= _LONGEST_REMEMBERED:
         return _short_statements(sql)
     return statements(sql, limits.STATEMENTS.value + 1)
-
-
-def name_columns(cursor: apsw.Cursor) -> list[str]:
-    """Return the names of a statement's columns."""
-    try:
-        return [column[0] for column in cursor.get_description()]
-    except UnicodeDecodeError as exc:
-        raise failures.undecodable_failure() from exc
 
 
 def _words(sql: str) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ import apsw
 import msgspec
 
 from mnemos.files import scratch_folder
-from mnemos.workspace import limits
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions, limits
 from mnemos.workspace.identifiers import recent_of
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.failures import Failure
@@ -248,7 +247,7 @@ class Database:
             connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
             self._limit_growth()
         connection.convert_binding = _to_json
-        catalog.register(connection)
+        functions.register(connection)
         if self.place.history is not None:
             self.place.history.register(connection)
         connection.authorizer = self.guard

@@ -11,21 +11,22 @@ from pathlib import Path
 import apsw
 
 from mnemos.files import make_private, scratch_folder
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions
 from mnemos.workspace.identifiers import SUFFIX, snapshots_of
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place, open_reader
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.history import find_impostor
-from mnemos.workspace.snapshots import (
+from mnemos.workspace.usage import (
     SnapshotFile,
     choose_deleted,
+    describe_full,
+    find_room,
     hash_contents,
     list_snapshots,
     name_moment,
     total_bytes,
 )
-from mnemos.workspace.usage import describe_full, find_room
 
 _A_STEP = 2_000
 
@@ -115,7 +116,7 @@ def compact(place: Place) -> tuple[int, int]:
     os.environ["SQLITE_TMPDIR"] = str(place.path.parent)
     with closing(_open_unguarded(place.path)) as connection:
         # Indexes and generated columns may call them.
-        catalog.register(connection)
+        functions.register(connection)
         connection.execute("PRAGMA temp_store = FILE")
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

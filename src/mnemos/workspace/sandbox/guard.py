@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import apsw
 
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions
 
 # Pragmas that only tell something. Those that can also set something do so by an argument.
 _TELLING = frozenset(
@@ -88,7 +88,7 @@ class Guard:
         self.removes = False
         """The statement being compiled deletes or updates rows."""
         self.makes_temporary = False
-        self._functions = FUNCTIONS | {function.name.lower() for function in catalog.FUNCTIONS}
+        self._functions = FUNCTIONS | {function.name.lower() for function in functions.FUNCTIONS}
 
     def begin_call(self) -> None:
         self.tables.clear()

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from mnemos.workspace.frames import Line
-from mnemos.workspace.history_parts import FIRST_ROWS, MOST_ROWS, PAGE_CHARACTERS, PARTS
+from mnemos.workspace.limits import FIRST_ROWS, HISTORY_PARTS, MOST_ROWS, PAGE_CHARACTERS
 from mnemos.workspace.sandbox.failures import Failure
 
 if TYPE_CHECKING:
     from mnemos.workspace.sandbox.database import Database
 
 PREFIX = "mnemos_"
-NAMES = frozenset(f"{PREFIX}{part}" for part in PARTS)
+NAMES = frozenset(f"{PREFIX}{part}" for part in HISTORY_PARTS)
 _IMPOSTOR = f"""
 SELECT name
 FROM (SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema)
@@ -63,7 +63,7 @@ class History:
     """The user of the current request, who sees nothing of others."""
 
     def register(self, connection: apsw.Connection) -> None:
-        for part in PARTS:
+        for part in HISTORY_PARTS:
             connection.create_module(
                 f"{PREFIX}{part}",
                 # Methods that SQLite calls only for created or written tables are missing.

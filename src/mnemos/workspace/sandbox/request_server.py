@@ -27,6 +27,7 @@ from mnemos.workspace.sandbox.agent_call import Call, Run
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.history import History
+from mnemos.workspace.sandbox.result_rows import export
 
 _JOURNALS = 4
 _HANGS_UP = getattr(select, "POLLRDHUP", select.POLLHUP)
@@ -185,8 +186,6 @@ class Server:
             return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
 
     def _export(self, request: dict[str, Any]) -> tuple[int, int]:
-        from mnemos.workspace.sandbox.query_export import export
-
         stream = os.fdopen(self._line.take_file(), "wb")
         try:
             database = self._database(request["database"])

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from mnemos.workspace.functions.catalog import register
+from mnemos.workspace.functions import register
 from mnemos.workspace.functions.function import Value
 
 

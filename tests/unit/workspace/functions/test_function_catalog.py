@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from mnemos.workspace import limits
+from mnemos.workspace.functions import FUNCTIONS, register, scalar
 from mnemos.workspace.functions import function as base
-from mnemos.workspace.functions.catalog import FUNCTIONS, register, scalar
 from mnemos.workspace.functions.function import Function, FunctionFailed, Value
 
 PROMISED = """

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemos.workspace.functions import FUNCTIONS, register, scalar
 from mnemos.workspace.functions import function as base
-from mnemos.workspace.functions.catalog import FUNCTIONS, register, scalar
 from mnemos.workspace.functions.function import Function, FunctionFailed, Value
 
 # Values that some function accepts, so that more than the first check is reached.

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemos.workspace.functions import statistics
-from mnemos.workspace.functions.catalog import FUNCTIONS, register
+from mnemos.workspace.functions import FUNCTIONS, register, statistics
 from mnemos.workspace.functions.function import FunctionFailed, Value
 
 Over = Callable[..., Value]

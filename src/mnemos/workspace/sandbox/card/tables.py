@@ -14,8 +14,8 @@ from typing import Any
 
 import apsw
 
+from mnemos.workspace import functions
 from mnemos.workspace.answers import TableNames
-from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.table_description import (
     Column,
@@ -287,7 +287,7 @@ def know_names(database: Database) -> Known:
     """Return the names for a hint; some of them if there are very many tables."""
     with database.own() as connection:
         tables = {one.name: columns for one, columns in _list_with_columns(connection, database)}
-    signatures = {function.name: function.signature for function in catalog.FUNCTIONS}
+    signatures = {function.name: function.signature for function in functions.FUNCTIONS}
     return Known(tables=tables, functions=list(signatures), signatures=signatures)
 
 

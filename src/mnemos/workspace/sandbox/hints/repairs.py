@@ -16,7 +16,7 @@ from difflib import get_close_matches
 import apsw
 from apsw import keywords
 
-from mnemos.workspace.functions import catalog
+from mnemos.workspace import functions
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.hints.equivalents import Rewritten
 from mnemos.workspace.sandbox.hints.nearest import Schema
@@ -61,7 +61,7 @@ class Trial:
         for option in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
             self._connection.config(option, 0)
         self._add_tables(sql, schema)
-        catalog.register(self._connection)
+        functions.register(self._connection)
         self._connection.authorizer = _authorize
         self._connection.exec_trace = lambda *_: False
 
