@@ -273,6 +273,8 @@ class TableInfo(Info, frozen=True, kw_only=True):
     sample: list[list[Cell]]
     rows_at_least: int | UnsetType = UNSET
     comment: str | UnsetType = UNSET
+    definition: str | UnsetType = UNSET
+    """The SELECT of a view."""
     not_read: str | UnsetType = UNSET
     module: str | UnsetType = UNSET
     unique: list[list[str]] | UnsetType = UNSET

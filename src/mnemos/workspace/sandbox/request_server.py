@@ -138,8 +138,8 @@ class Server:
         from mnemos.workspace.sandbox.card.tables import know_names
         from mnemos.workspace.sandbox.hints.failure import hint
 
-        database = self._database(request["database"])
-        return hint(request["sql"], request["said"], request["offset"], know_names(database)) or ""
+        known = know_names(self._database(request["database"]), request["sql"])
+        return hint(request["sql"], request["said"], request["offset"], known) or ""
 
     def _compact(self, request: dict[str, Any]) -> tuple[int, int]:
         return database_files.compact(self._release(request["database"]))

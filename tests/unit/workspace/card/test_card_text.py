@@ -41,7 +41,7 @@ def shop(made: Opened) -> Opened:
 def test_the_card_of_a_small_shop(shop: Opened) -> None:
     assert shop.text() == (
         "2 tables, 1 view; last used first\n"
-        "view cheapest: item TEXT, low\n"
+        "view cheapest: SELECT item, min(eur) AS low FROM prices GROUP BY item\n"
         "prices (40 rows): item TEXT -> items.id 'i0'|'i1'|'i2'|'i3', eur REAL money 0..58.5, "
         "url TEXT url, seen TEXT date 2026-01-01..2026-01-10, at INTEGER 1767312000..1767452400, "
         "status TEXT 'new'|'sold'\n"

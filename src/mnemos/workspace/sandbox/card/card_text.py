@@ -107,6 +107,7 @@ _MOST_CELLS = 30
 # Characters of several names or cells that are read one after the other.
 _JOINED = 1_000
 _TYPE = 30
+_DEFINITION = 300
 _VALUE = 30
 _MOST_SQL = 6_000
 _MOST_SQL_LINES = 300
@@ -168,6 +169,8 @@ class _Block:
         columns = [self._column(column) for column in shown]
         if _is_unwanted(" ".join(column.name for column in shown)[:_JOINED]):
             columns = [LEFT_OUT]
+        if self._structure.definition and detail.has_contents:
+            columns = [one_line(self._structure.definition, _DEFINITION)]
         if left_out := len(self._structure.columns) - len(shown):
             columns.append(f"+{left_out:,} more{' columns' * detail.has_types}")
         if detail.is_long:

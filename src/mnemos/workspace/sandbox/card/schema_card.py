@@ -31,7 +31,7 @@ from mnemos.workspace.sandbox.card.table_description import (
     to_data,
 )
 from mnemos.workspace.sandbox.card.table_rows import CARD, ONE_TABLE, Bounds, Pace, TableReader
-from mnemos.workspace.sandbox.card.tables import Listing, ViewCosts, list_tables, read_structure
+from mnemos.workspace.sandbox.card.tables import Listing, list_tables, read_structure
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.lexer import fold
@@ -78,7 +78,7 @@ def build(
         if asked in kept["cards"]:
             answer: dict[str, Any] = kept["cards"][asked]
             return answer
-        describing = _Describing(connection, there, pace, kept["described"])
+        describing = _Describing(connection, pace, kept["described"])
         tables = [describing.describe(one) for one in chosen]
     answer = _answer(tables, others, Budget(most_bytes, tokens), is_one=table is not None)
     if not any(one.contents.is_hurried for one in tables):
@@ -109,14 +109,12 @@ class _Describing:
     def __init__(
         self,
         connection: apsw.Connection,
-        there: Listing,
         pace: Pace,
         kept: dict[tuple[str, Bounds], TableDescription],
     ) -> None:
         self._connection = connection
         self._pace = pace
         self._kept = kept
-        self._costs = ViewCosts(there.tables)
 
     def describe(self, one: TableEntry) -> TableDescription:
         key = (one.name, self._pace.bounds)
@@ -131,8 +129,8 @@ class _Describing:
         made, contents = Structure(), Contents()
         try:
             with self._pace.table():
-                made = read_structure(self._connection, one, self._costs)
-                if self._pace.is_over:
+                made = read_structure(self._connection, one)
+                if self._pace.is_over and one.sort is TableSort.TABLE:
                     contents = Contents(unread=_NO_TIME, is_hurried=True)
                 elif one.sort is TableSort.TABLE:
                     # What is in a view or a virtual table, code of the agent's computes.
@@ -146,7 +144,7 @@ class _Describing:
         except (UnicodeDecodeError, InvalidInput):
             # Only a file that another program wrote has such names.
             contents = Contents(unread="a name in it is not text")
-        if not made.columns and not made.unread:
+        if not (made.columns or made.definition or made.unread):
             made = replace(made, unread=contents.unread or _NO_TIME)
         return TableDescription(one, made, contents)
 

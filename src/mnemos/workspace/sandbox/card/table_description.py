@@ -70,6 +70,8 @@ class Structure:
     """Columns of which no two rows have the same values, other than the primary key."""
     references: tuple[Reference, ...] = ()
     comment: str = ""
+    definition: str = ""
+    """The SELECT of a view, whose columns are not known."""
     unread: str = ""
     """The reason why the columns are not known."""
 
@@ -139,6 +141,7 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
     count = contents.count
     known: dict[str, Any] = {
         "comment": structure.comment,
+        "definition": structure.definition,
         "not_read": structure.unread or contents.unread,
         "module": entry.module,
         "rows_at_least": count.least if count and not count.is_exact else None,

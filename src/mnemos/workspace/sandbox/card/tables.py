@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, pairwise, zip_longest
-from math import prod
+from itertools import islice, pairwise
 from typing import Any
 
 import apsw
@@ -42,7 +40,7 @@ _SHADOWS = {
     "rtree": ("node", "rowid", "parent"),
     "rtree_i32": ("node", "rowid", "parent"),
 }
-# Where a statement names its module; a thousand may have long comments there.
+# Characters in which a statement names its module, and of a view that are shown.
 _MOST_BEGIN = 1_000
 _MADE_BY_MODULES = ("CREATE TABLE '", 'CREATE TABLE "')
 
@@ -100,93 +98,6 @@ def _module(sql: str) -> str:
     return next((unquote(after.text) for word, after in pairs if fold(word.text) == "using"), "")
 
 
-# --- views --------------------------------------------------------------------------------------
-
-# Columns of all views that are compiled for one answer, written out: about 5 µs each.
-_MOST_COMPILED = 5_000
-_WIDEST = 2_000
-_DEEPEST = 40
-# Characters of all views that are read: a thousand long ones take seconds.
-_MOST_VIEWS = 300_000
-_TOO_MUCH = 1_000_000
-_NAMING = frozenset({Kind.WORD, Kind.NAME, Kind.STRING})
-
-
-class ViewCosts:
-    """Judges by its text what it costs to compile a view: too much rather than too little.
-
-    SQLite cannot be interrupted while it compiles, and a view of views of a wide table takes it seconds.
-    """
-
-    def __init__(self, tables: Mapping[str, TableEntry]) -> None:
-        self._tables = tables
-        self._known: dict[str, int] = {}
-        self._left = _MOST_COMPILED
-        self._unread = _MOST_VIEWS
-
-    def allow(self, view: TableEntry) -> bool:
-        """True if SQLite may be asked for the columns of a view, which takes its part of what is left."""
-        cost = self._cost(view, 0)
-        if cost > self._left:
-            return False
-        self._left -= cost
-        return True
-
-    def _cost(self, one: TableEntry, depth: int) -> int:
-        """Return about how many columns SQLite handles when a view is written out."""
-        name = fold(one.name)
-        if name not in self._known:
-            # A view that is in itself, which SQLite refuses, meets this on the way.
-            self._known[name] = _TOO_MUCH
-            self._known[name] = self._estimate(one, depth)
-        return self._known[name]
-
-    def _estimate(self, one: TableEntry, depth: int) -> int:
-        if one.sort is not TableSort.VIEW:
-            return _WIDEST if one.is_cut else min(one.sql.count(",") + 1, _WIDEST)
-        self._unread -= len(one.sql)
-        if one.is_cut or depth > _DEEPEST or self._unread < 0:
-            return _TOO_MUCH
-        words = [
-            fold(unquote(token.text) if token.kind in _NAMING else token.text)
-            for token in tokens(one.sql)
-            if token.kind is not Kind.COMMENT
-        ]
-        below = 0
-        for name in _find_names(words):
-            found = self._tables.get(name)
-            if found is not None and found is not one:
-                below += self._cost(found, depth + 1)
-            if below > _MOST_COMPILED:
-                return _TOO_MUCH
-        cost = (below + one.sql.count(",") + 1) * words.count("select") + below * len(words) // 1_000
-        if "natural" in words or "using" in words:
-            # Each name is looked for among the columns of all tables.
-            cost += below * (below + len(words)) // 100
-        return cost * _count_repeats(words)
-
-
-def _find_names(words: Sequence[str]) -> Iterator[str]:
-    """Yield what may be a table or view; a word before a point is not."""
-    for word, after in zip_longest(words, words[1:]):
-        if after != ".":
-            yield word
-
-
-def _count_repeats(words: Sequence[str]) -> int:
-    """Return how often parts of a WITH are written out at most: as often as they are named."""
-    if "with" not in words:
-        return 1
-    parts = {
-        name
-        for before, name, after in zip(words, words[1:], words[2:], strict=False)
-        if before in ("with", "recursive", ",") and after in ("as", "(")
-    }
-    named = Counter(word for word in _find_names(words) if word in parts)
-    # The definition is not a use.
-    return min(prod(max(times - 1, 1) for times in named.values()), _MOST_COMPILED)
-
-
 # --- one table ----------------------------------------------------------------------------------
 
 _HIDDEN, _VIRTUAL, _STORED = 1, 2, 3
@@ -195,11 +106,14 @@ _MOST_REFERENCES = 200
 _LONGEST_TEXT = 500
 
 
-def read_structure(connection: apsw.Connection, one: TableEntry, costs: ViewCosts) -> Structure:
-    """Read the structure of a table, or of a view that is safe to compile."""
+def read_structure(connection: apsw.Connection, one: TableEntry) -> Structure:
+    """Read the structure of a table. A view is only known by its statement.
+
+    SQLite cannot be interrupted while it compiles, and a view of views of a wide table takes it seconds.
+    """
     comment = "; ".join(dict.fromkeys(find_comments(one.sql)))[:_LONGEST_TEXT]
-    if one.sort is TableSort.VIEW and not costs.allow(one):
-        return Structure(comment=comment, unread="too large a view")
+    if one.sort is TableSort.VIEW:
+        return Structure(comment=comment, definition=_find_definition(one.sql))
     columns = tuple(_read_columns(connection, one.name))
     is_table = one.sort is TableSort.TABLE
     return Structure(
@@ -209,6 +123,17 @@ def read_structure(connection: apsw.Connection, one: TableEntry, costs: ViewCost
         comment=comment,
         unread="" if columns else "no columns are known",
     )
+
+
+def _find_definition(sql: str) -> str:
+    """Return the SELECT of a view on one line, without comments."""
+    found = [token for token in tokens(sql[:_MOST_BEGIN]) if token.kind is not Kind.COMMENT]
+    begins = next((place for place, token in enumerate(found) if fold(token.text) == "as"), 0) + 1
+    pieces = [
+        " " * (token.start > before.end) + token.text
+        for before, token in zip(found[begins - 1 :], found[begins:], strict=False)
+    ]
+    return "".join(pieces).strip()
 
 
 def _read_columns(connection: apsw.Connection, name: str) -> list[Column]:
@@ -270,7 +195,7 @@ _MOST_COLUMNS = 200
 
 
 def describe_tables(database: Database) -> list[TableNames]:
-    """Describe tables and views, the last used first: columns and comments."""
+    """Describe tables with their columns, and views, the last used first, with their comments."""
     with database.own() as connection:
         return [
             TableNames(
@@ -283,10 +208,11 @@ def describe_tables(database: Database) -> list[TableNames]:
         ]
 
 
-def know_names(database: Database) -> Known:
-    """Return the names for a hint; some of them if there are very many tables."""
+def know_names(database: Database, sql: str) -> Known:
+    """Return the names for a hint on a statement; some of them if there are very many tables."""
+    named = {fold(unquote(token.text)) for token in tokens(sql)}
     with database.own() as connection:
-        tables = {one.name: columns for one, columns in _list_with_columns(connection, database)}
+        tables = {one.name: columns for one, columns in _list_with_columns(connection, database, named)}
     signatures = {function.name: function.signature for function in functions.FUNCTIONS}
     return Known(tables=tables, functions=list(signatures), signatures=signatures)
 
@@ -300,11 +226,9 @@ def list_columns(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _list_with_columns(
-    connection: apsw.Connection, database: Database
+    connection: apsw.Connection, database: Database, named: Container[str] = ()
 ) -> Iterator[tuple[TableEntry, list[str]]]:
-    """Yield tables with their columns; views that take long to compile have none."""
-    listing = list_tables(connection)
-    costs = ViewCosts(listing.tables)
-    for one in islice(listing.sort_by_use(database.recent), _MOST_TABLES):
-        is_cheap = one.sort is not TableSort.VIEW or costs.allow(one)
-        yield one, list_columns(connection, one.name) if is_cheap else []
+    """Yield tables with their columns, and views; only those in ``named`` are compiled to have columns."""
+    for one in islice(list_tables(connection).sort_by_use(database.recent), _MOST_TABLES):
+        is_known = one.sort is not TableSort.VIEW or fold(one.name) in named
+        yield one, list_columns(connection, one.name) if is_known else []
