@@ -23,9 +23,6 @@ from typing import Protocol
 
 from mnemos.errors import TooLarge
 
-QUOTED_EMPTY = "\ud800"
-"""Marks a quoted empty cell, which is an empty text and not NULL."""
-
 _SHORT_INTEGERS = re.compile(r"(?:-?[1-9][0-9]{0,14}\n|0?\n)*+")
 _INTEGERS = re.compile(r"(?:-?[1-9][0-9]{0,18}\n|0?\n)*+")
 # Nearly all decimal numbers, at half the cost.
@@ -111,8 +108,6 @@ class Scan:
         if text.count("\n") != len(cells):
             self._kind = Kind.TEXT
             return
-        if QUOTED_EMPTY in text:
-            text = text.replace(QUOTED_EMPTY, "")
         if text.count("\n") != len(text):
             self._kind = self._narrow(text)
 

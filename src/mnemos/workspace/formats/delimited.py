@@ -4,8 +4,7 @@ Decisions that the csv module leaves open:
 
 - A record with too few or too many fields is a bad line and left out. Empty fields after the last column are
   dropped. Blank lines are ignored, except in a file of one column, where they are NULL.
-- An empty cell is NULL. A quoted one (``""``) is the empty text in a TEXT column, and NULL in others. The
-csv module returns both alike, so quoted empty cells are marked before it sees them.
+- An empty cell is NULL, quoted or not.
 - The apostrophe that keeps spreadsheets from running a cell is removed.
 - Numbers stay texts, for the affinity of their columns to convert.
 """
@@ -13,7 +12,6 @@ csv module returns both alike, so quoted empty cells are marked before it sees t
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,7 +19,6 @@ from itertools import chain
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
 from mnemos.workspace.formats.columns import (
-    QUOTED_EMPTY,
     BadLines,
     Column,
     Kind,
@@ -50,7 +47,6 @@ from mnemos.workspace.formats.source import (
 _SAMPLE = 64 * 1024
 _SAMPLE_LINES = 20
 _SPELLED = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "pipes"}
-_EMPTY = ("", QUOTED_EMPTY)
 
 Record = Sequence[str]
 
@@ -71,15 +67,15 @@ class DelimitedTable:
         sniffed = self._sniff("\t" if format == "tsv" else None)
         self._width = names.check_count(sniffed.first_width if header else sniffed.width, limits)
         self._dialect = sniffed.dialect
-        self._marks = _Marks(sniffed.dialect)
+        self._guards = find_guards(sniffed.dialect.delimiter)
+        self._is_guarded = False
         survey = self._survey()
         self._has_header = survey.has_header() if header is None else header
         self.columns = survey.columns(limits, has_header=self._has_header)
         self.rows = survey.count - self._has_header
         self.bad = sorted(survey.bad.kept, key=lambda line: line.number)
         self.bad_total = survey.bad.total
-        self._converts = self._marks.found
-        self.empty_is_null = not self._converts
+        self.empty_is_null = not self._is_guarded
         self.notes = self._make_notes(header_was_asked=header is None)
 
     def batches(self) -> Iterator[Sequence[Row]]:
@@ -89,7 +85,7 @@ class DelimitedTable:
             rows = good[1:] if skip else good
             skip = skip and not good
             if rows:
-                yield self._convert(rows) if self._converts else rows
+                yield self._convert(rows) if self._is_guarded else rows
 
     def _sniff(self, delimiter: str | None) -> Sniffed:
         """Detect the dialect from whole lines, and enough of them to see what is regular."""
@@ -121,17 +117,22 @@ class DelimitedTable:
             notes.append(f"Cells are separated by {_SPELLED[self._dialect.delimiter]}.")
         if header_was_asked and not self._has_header:
             notes.append("The first record is data: no header was seen, so columns are numbered.")
-        if self._marks.guarded:
+        if self._is_guarded:
             notes.append("An apostrophe before = + - @ at the start of a cell was removed.")
         return notes
 
     def _pieces(self) -> Iterator[str]:
         return whole_lines(decode(self._source.chunks(), self._encoding), self._limits.item)
 
+    def _notice_guards(self, piece: str) -> str:
+        if "'" in piece and not self._is_guarded:
+            self._is_guarded = self._guards.search(piece) is not None
+        return piece
+
     def _read_good(self, bad: BadLines) -> Iterator[list[list[str]]]:
         """Yield the records that fit the table, in batches."""
         fitting, blank = {self._width}, {0}
-        for batch in read_batches(map(self._marks.put, self._pieces()), self._dialect, self._limits, bad):
+        for batch in read_batches(map(self._notice_guards, self._pieces()), self._dialect, self._limits, bad):
             widths = set(map(len, batch.records))
             if not batch.is_ordinary or not widths <= fitting | blank:
                 yield self._sort_out(batch, bad)
@@ -181,46 +182,8 @@ class DelimitedTable:
 
     def _convert_column(self, cells: Sequence[str], kind: Kind) -> Sequence[Value]:
         if kind is not Kind.TEXT:
-            return [None if cell in _EMPTY else cell for cell in cells]
-        together = "".join(cells)
-        if QUOTED_EMPTY in together or "'" in together:
-            return [remove_marks(cell) if cell else None for cell in cells]
-        return [cell or None for cell in cells]
-
-
-def remove_marks(cell: str) -> str:
-    """Return a cell without the marks that it was written or read with."""
-    if QUOTED_EMPTY in cell:
-        # Inside of quotes it was an escaped quote.
-        cell = "" if cell == QUOTED_EMPTY else cell.replace(QUOTED_EMPTY, '"')
-    return remove_guard(cell)
-
-
-class _Marks:
-    """Marks quoted empty cells, and notices them and guarded cells."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        outside = f"[^{re.escape(dialect.delimiter)}\\n\\r]"
-        # The quotes come first, so that the expression is searched for by them.
-        self._empty = (
-            re.compile(f'""(?<!{outside}"")(?!{outside})') if dialect.tells_empty_from_null else None
-        )
-        self._guarded = find_guards(dialect.delimiter)
-        self.quoted_empty = False
-        self.guarded = False
-
-    @property
-    def found(self) -> bool:
-        return self.quoted_empty or self.guarded
-
-    def put(self, piece: str) -> str:
-        if "'" in piece and not self.guarded:
-            self.guarded = self._guarded.search(piece) is not None
-        if self._empty is None or '""' not in piece:
-            return piece
-        marked, count = self._empty.subn(QUOTED_EMPTY, piece)
-        self.quoted_empty = self.quoted_empty or count > 0
-        return marked
+            return [cell or None for cell in cells]
+        return [remove_guard(cell) if cell else None for cell in cells]
 
 
 @dataclass(slots=True)
@@ -249,15 +212,15 @@ class _Survey:
 
     def has_header(self) -> bool:
         return names.looks_like_header(
-            list(map(remove_marks, self.first)),
+            list(map(remove_guard, self.first)),
             [scan.is_number for scan in self.scans],
-            [list(map(remove_marks, record)) for record in self.following],
+            [list(map(remove_guard, record)) for record in self.following],
         )
 
     def columns(self, limits: Limits, *, has_header: bool) -> tuple[Column, ...]:
         if not has_header:
             self._scan([self.first])
-        given = map(remove_marks, self.first) if has_header else [""] * len(self.scans)
+        given = map(remove_guard, self.first) if has_header else [""] * len(self.scans)
         tidied = names.clean_names(given, limits)
         return tuple(Column(name, scan.kind) for name, scan in zip(tidied, self.scans, strict=True))
 

@@ -54,10 +54,6 @@ class Dialect:
             "skipinitialspace": self.blanks_after_delimiter,
         }
 
-    @property
-    def tells_empty_from_null(self) -> bool:
-        return self.is_quoted and not self.is_escaped and not self.blanks_after_delimiter
-
 
 @dataclass(frozen=True, slots=True)
 class Sniffed:

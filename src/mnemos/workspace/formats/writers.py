@@ -3,9 +3,9 @@
 Limits of the formats:
 
 - CSV and TSV have no types: a text that looks like a number is read back as one, and a column of mixed types
-  as text. NULL is an empty cell and the empty text ``""``; infinities are ``9e999``, as SQLite writes them;
-  texts that a spreadsheet would run get an apostrophe. All of this is read back unchanged. A blob is the text
-  ``x'00ff'``.
+  as text. Infinities are ``9e999``, as SQLite writes them; texts that a spreadsheet would run get an
+  apostrophe. All of this is read back unchanged. NULL is an empty cell and the empty text ``""``, which is
+  read back as NULL; a blob is the text ``x'00ff'``.
 - JSON has neither blobs (``{"$blob": "<base64>"}``, read back as such) nor infinities (the text
   ``"Infinity"``). Integers beside decimal numbers are read back as those.
 - Markdown is for reading: line breaks become ``<br>``, long blobs their size.

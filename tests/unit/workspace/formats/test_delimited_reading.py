@@ -46,15 +46,9 @@ def test_blank_lines_between_records_of_several_columns_mean_nothing() -> None:
     assert table.bad_total == 0
 
 
-def test_an_empty_cell_is_null_and_a_quoted_one_the_empty_text() -> None:
+def test_an_empty_cell_is_null_quoted_or_not() -> None:
     text = 'a,b,c\n"",,"x"\n,"","y"\n"p","q",""\n'
-    assert rows(text, name="x.csv", header=True) == [("", None, "x"), (None, "", "y"), ("p", "q", "")]
-
-
-def test_a_quoted_empty_cell_among_numbers_is_null() -> None:
-    table = opened('"n","m"\n"1","1.5"\n"",""\n', name="x.csv")
-    assert kinds(table) == [Kind.INTEGER, Kind.REAL]
-    assert stored(table) == [(1, 1.5), (None, None)]
+    assert rows(text, name="x.csv", header=True) == [(None, None, "x"), (None, None, "y"), ("p", "q", None)]
 
 
 def test_cells_may_hold_line_ends_and_quotes_and_delimiters() -> None:
