@@ -10,7 +10,6 @@ import re
 from typing import BinaryIO
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import suggest
 from mnemos.workspace.formats.columns import BadLine, Column, Kind, Limits, Row, Table
 from mnemos.workspace.formats.delimited import DelimitedTable
 from mnemos.workspace.formats.json_elements import BadElement, decode_leniently
@@ -27,7 +26,6 @@ from mnemos.workspace.formats.writers import write
 
 __all__ = ["BadLine", "Column", "Kind", "Limits", "NotUtf8", "Row", "Table", "open_table", "write"]
 
-_FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -58,9 +56,6 @@ def open_table(
 
     InvalidInput if there is no table in it, and TooLarge as soon as a limit is exceeded.
     """
-    if format is not None and format not in _FORMATS:
-        meant = suggest(format, _FORMATS)
-        raise InvalidInput(f"format is {format[:60]!r}.{meant} Use {', '.join(_FORMATS)}, or leave it out.")
     source = Source(stream, name=name, limit=limits.size, on_progress=on_progress)
     head = source.head(_HEAD)
     if not head:
@@ -101,9 +96,7 @@ def _detect_format(text: str, stated: str) -> str:
     """Return the stated format, or what the text looks like. JSON lines are often called JSON."""
     if stated in ("csv", "tsv"):
         return stated
-    if stated in ("jsonl", "ndjson"):
-        return "jsonl"
-    if _are_json_lines(text):
+    if stated == "jsonl" or _are_json_lines(text):
         return "jsonl"
     return "json" if stated == "json" or _JSON.match(text) else "csv"
 

@@ -25,8 +25,6 @@ from typing import Any
 
 import msgspec
 
-from mnemos.errors import InvalidInput
-from mnemos.inputs import suggest
 from mnemos.workspace.formats.columns import Row, Value, make_distinct, wants_guard
 from mnemos.workspace.formats.json_elements import BLOB_KEY
 
@@ -43,9 +41,6 @@ Batches = Iterable[Sequence[Row]]
 
 def write(format: str, columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
     """Return the file of some rows, piece by piece. Equal column names become ``name`` and ``name_2``."""
-    if format not in _FORMATS:
-        meant = suggest(format, _FORMATS)
-        raise InvalidInput(f"format is {format[:60]!r}.{meant} Use {', '.join(_FORMATS)}.")
     return _FORMATS[format](make_distinct(columns), filter(None, batches))
 
 
@@ -88,9 +83,7 @@ _FORMATS: dict[str, Callable[[Sequence[str], Batches], Iterator[bytes]]] = {
     "tsv": partial(_write_delimited, delimiter="\t"),
     "json": _write_json_array,
     "jsonl": _write_json_lines,
-    "ndjson": _write_json_lines,
     "markdown": _write_markdown,
-    "md": _write_markdown,
 }
 
 

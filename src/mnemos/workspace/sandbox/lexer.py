@@ -139,12 +139,10 @@ def statements(sql: str, most: int | None = None) -> list[Statement]:
 
 def is_complete(sql: str) -> bool:
     """True if a text ends with a finished statement, as somebody who types it means it."""
-    found = [token for token in tokens(sql) if token.kind is not Kind.COMMENT]
-    if not found or found[-1].text != ";":
-        return False
-    last = statements(sql)[-1:]
-    is_trigger = bool(last) and _TRIGGER.match(last[0].text) is not None
-    return not is_trigger or (len(found) > 1 and found[-2].text.upper() == "END")
+    # apsw: only needed at a prompt.
+    from apsw import complete
+
+    return complete(f"{sql}\n")
 
 
 def _after_blank(sql: str, position: int) -> int:

@@ -219,11 +219,6 @@ def test_a_single_value_beside_others_is_what_a_file_of_them_needs() -> None:
     assert late.rows == 100_001
 
 
-def test_a_format_that_is_unknown_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(InvalidInput):
-        opened("a,b\n1,2\n", format="xml")
-
-
 @pytest.mark.parametrize("format", ["json", "jsonl"])
 def test_elements_that_are_too_long_are_bad_lines(format: str) -> None:
     long = "x" * 300_000

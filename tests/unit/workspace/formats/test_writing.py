@@ -8,9 +8,6 @@ import json
 
 import pytest
 
-from mnemos.errors import InvalidInput
-from mnemos.workspace.formats import write
-
 from .files import written
 
 
@@ -95,8 +92,3 @@ def test_markdown_is_a_table_whose_cells_cannot_leave_it() -> None:
         "| a | b\\|c | d |\n| --- | --- | --- |\n"
         "| x\\|y | NULL | x'01' |\n| p<br>q<br>r | \\\\\\|\\<b> | blob of 100 bytes |\n"
     )
-
-
-def test_a_format_that_is_unknown_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(InvalidInput):
-        write("xlsx", ["a"], [])
