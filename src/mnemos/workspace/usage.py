@@ -1,4 +1,4 @@
-"""What a space keeps on disk and how much it may: databases, exports, and snapshots with their rule."""
+"""Usage of the disk by a space, and its limits: databases, exports, and snapshots with their rule."""
 
 from __future__ import annotations
 

@@ -12,13 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import msgspec
 
 from mnemos.workspace import limits
-from mnemos.workspace.answers import TableNames
 from mnemos.workspace.frames import Line, TooLong
 from mnemos.workspace.identifiers import file_of
 from mnemos.workspace.limits import Quota
@@ -28,6 +27,9 @@ from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.history import History
 from mnemos.workspace.sandbox.result_rows import export
+
+if TYPE_CHECKING:
+    from mnemos.workspace.answers import TableNames
 
 _JOURNALS = 4
 _HANGS_UP = getattr(select, "POLLRDHUP", select.POLLHUP)

@@ -133,7 +133,7 @@ class _Describing:
                 if self._pace.is_over and one.sort is TableSort.TABLE:
                     contents = Contents(unread=_NO_TIME, is_hurried=True)
                 elif one.sort is TableSort.TABLE:
-                    # What is in a view or a virtual table, code of the agent's computes.
+                    # The agent's code computes the rows of a view or a virtual table.
                     contents = TableReader(self._connection, one, made, self._pace).read()
         except apsw.InterruptError:
             if self._pace.call_is_over:
