@@ -129,7 +129,7 @@ COMMANDS = (
     ("notebook", "optimize", "--dry-run"),
     ("templates", "suggest"),
     ("serve", "--port", "0"),
-    ("mcp", "--http", "127.0.0.1:0"),
+    ("serve", "--mcp", "--port", "0"),
 )
 
 

@@ -83,7 +83,6 @@ mnemos workspace compact nope
 mnemos sql "ATTACH 'other.db' AS other"
 mnemos config set nope 1
 mnemos config set hot_tokens many
-mnemos mcp --http 0.0.0.0:8765
 mnemos find queue
 mnemos init
 mnemos import nothing

@@ -36,7 +36,7 @@ def home(filled: Path, tmp_path: Path) -> Path:
 def test_an_address_that_others_reach_needs_a_host_encryption_and_a_token(tmp_path: Path) -> None:
     bare, ready = Settings(home=tmp_path / "bare"), Settings(home=tmp_path / "ready")
     create_token(ready, "phone", "read", now=time.time())
-    everywhere = Address.parse("0.0.0.0:80", public=True)
+    everywhere = Address.make("0.0.0.0", 80)
     hosts = ((), (NAME,))
     encrypted = (Exposure(), Exposure(behind_proxy=True), Exposure(certificate=CERTIFICATE, key=KEY))
     for names, way, settings in product(hosts, encrypted, (bare, ready)):
@@ -46,14 +46,14 @@ def test_an_address_that_others_reach_needs_a_host_encryption_and_a_token(tmp_pa
             continue
         with pytest.raises(Refused):
             exposure.check_address(everywhere, settings)
-    Exposure().check_address(Address.parse("127.0.0.1:80", public=True), bare)
+    Exposure().check_address(Address.make("127.0.0.1", 80), bare)
 
 
 def test_an_expired_token_does_not_count(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     create_token(settings, "old", "read", days=1, now=time.time() - 200_000)
     with pytest.raises(Refused):
-        Exposure((NAME,), behind_proxy=True).check_address(Address.parse("[::]:80", public=True), settings)
+        Exposure((NAME,), behind_proxy=True).check_address(Address.make("::", 80), settings)
 
 
 def test_files_that_are_not_for_tls_are_invalid(tmp_path: Path) -> None:

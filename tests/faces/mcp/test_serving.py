@@ -168,7 +168,7 @@ def test_a_signal_ends_a_server_on_a_port(shop: Path) -> None:
         return statuses
 
     with (
-        Address.parse("localhost:0").listen() as listening,
+        Address.make("localhost", 0).listen() as listening,
         Memory.at(shop) as memory,
         ThreadPoolExecutor(1) as client,
     ):

@@ -38,16 +38,9 @@ def _where() -> list[click.Parameter]:
 
 @click.command(cls=HelpedCommand, params=_where(), example="mcp --tools default,workspace")
 @_tools
-@click.option("--http", "address", metavar="HOST:PORT", help="Over HTTP on this machine instead of a pipe.")
 @click.pass_obj
-def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
+def mcp(chosen: Chosen, tools: str) -> None:
     """Serve the memory to an MCP client, which starts this command itself."""
-    if address is not None:
-        _check_server()
-        from mnemos.faces.http.address import Address
-
-        _serve(chosen, Address.parse(address), tools)
-        return
     if is_terminal(sys.stdin):
         click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
     _import_sdk()
@@ -94,7 +87,7 @@ def serve(
 
     exposure = Exposure(allowed_host, **exposed)
     exposure.check_files()
-    address = Address.parse(f"[{host}]:{port}", public=True)
+    address = Address.make(host, port)
     exposure.check_address(address, Settings.load(chosen.home, space=chosen.space))
     show = _print_link if wants_page else None
     _serve(chosen, address, tools if wants_mcp else None, exposure, show, workers=workers)

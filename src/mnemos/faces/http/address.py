@@ -81,15 +81,20 @@ class Address:
     port: int
 
     @classmethod
-    def parse(cls, text: str, *, public: bool = False) -> Address:
-        """``HOST:PORT``, ``[::1]:PORT`` or ``PORT`` alone.
-
-        An address that others reach raises Refused unless ``public``.
-        """
-        host, colon, port = text.strip().rpartition(":")
-        if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
-            raise InvalidInput(f"{text!r} is not an address. Use HOST:PORT, such as {LOCAL}:8765.")
-        return cls(_read_host(host.strip("[]"), public=public) if colon else LOCAL, int(port))
+    def make(cls, host: str, port: int) -> Address:
+        """Return the address for a host that a person wrote. No name is looked up."""
+        name = host.strip("[]")
+        if name.lower() == "localhost":
+            return cls(LOCAL, port)
+        try:
+            # Takes every way to write an address that the system takes: 0, 0x0 and 000.0.0.0 are all of them.
+            found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+            return cls(str(ipaddress.ip_address(found[0][4][0])), port)
+        except (OSError, ValueError):
+            raise Refused(
+                f"Refusing to listen on {host!r}: use a loopback address such as {LOCAL} or ::1, which only "
+                "this machine reaches, or another address of this machine, such as 0.0.0.0."
+            ) from None
 
     @property
     def is_local(self) -> bool:
@@ -108,22 +113,3 @@ class Address:
         # Connections inherit it. Else the body of every answer waits 40 ms for its head to be acknowledged.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
-
-
-def _read_host(host: str, *, public: bool) -> str:
-    """Return an address as it is written. No name is looked up."""
-    if host.lower() == "localhost":
-        return LOCAL
-    try:
-        # Takes every way to write an address that the system takes: 0, 0x0 and 000.0.0.0 are all of them.
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-        address = ipaddress.ip_address(found[0][4][0])
-    except (OSError, ValueError):
-        address = None
-    if address is None or not (address.is_loopback or public):
-        raise Refused(
-            f"Refusing to listen on {host!r}: use a loopback address such as {LOCAL} or ::1, which only "
-            "this machine reaches"
-            + (", or another address of this machine, such as 0.0.0.0." if public else ".")
-        )
-    return str(address)
