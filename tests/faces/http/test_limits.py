@@ -20,7 +20,7 @@ import pytest
 
 from mnemos.faces.http import limits
 from mnemos.faces.http.api import Api
-from mnemos.faces.http.rates import Rates
+from mnemos.faces.http.limits import Rates
 from mnemos.faces.http.request_log import RequestLog
 from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory import Memory

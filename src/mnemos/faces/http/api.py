@@ -20,10 +20,10 @@ from mnemos.faces.http import limits, openapi
 from mnemos.faces.http.delivery import deliver
 from mnemos.faces.http.events import Events
 from mnemos.faces.http.http_request import App, Message, Receive, Request, Send
+from mnemos.faces.http.limits import Rates
 from mnemos.faces.http.operation_calls import OperationCalls, stopping
 from mnemos.faces.http.operation_route import OperationRoute
 from mnemos.faces.http.page import SESSION_BYTES, SESSION_PATH, Page
-from mnemos.faces.http.rates import Rates
 from mnemos.faces.http.replies import JSON, Health, Rejection, Reply, encode, refuse
 from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.faces.http.scopes import GRANT
