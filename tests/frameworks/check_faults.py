@@ -7,9 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -154,18 +156,25 @@ def test_another_user_s_data_is_not_seen(kind: type[Driver], place: str) -> None
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="set MNEMOS_NIGHTLY to the number of messages")
-def test_a_home_of_a_million_messages_is_written_and_asked(kind: type[Driver], place: str) -> None:
-    with mnemos.open(place) as memory:
-        memory.sessions.create_session("before", user_id="ada")
-        for first in range(0, NIGHTLY, 1_000):
-            lines = [f"Line {number} about topic {number % 977}" for number in range(first, first + 1_000)]
-            memory.sessions.append_messages("before", [{"role": "user", "content": line} for line in lines])
+def test_a_home_of_a_million_messages_is_written_and_asked(kind: type[Driver]) -> None:
+    home, user = str(open_full_home()), f"ada-{uuid4()}"
 
     async def check() -> None:
-        driver = kind(place)
+        driver = kind(home, user)
         await driver.say("Turn 1: The parrot lives in the garden.", "Turn 2")
         assert await driver.read() == [1, 2]
         assert "garden" in await driver.ask(QUESTION)
         await driver.close()
 
     drive(check)
+
+
+def open_full_home() -> Path:
+    """Return a home of many messages, which takes minutes to make, so all frameworks share it."""
+    home = Path(tempfile.gettempdir()) / f"mnemos-{NIGHTLY}-messages"
+    with mnemos.open(home) as memory:
+        memory.sessions.ensure_session("before", user_id="ada")
+        for first in range(memory.sessions.message_count("before"), NIGHTLY, 1_000):
+            lines = [f"Line {number} about topic {number % 977}" for number in range(first, first + 1_000)]
+            memory.sessions.append_messages("before", [{"role": "user", "content": line} for line in lines])
+    return home

@@ -271,20 +271,19 @@ def _read_ends(tx: Reads, session_id: str, count: int) -> tuple[list[MessageRow]
 def _iterate_recent(tx: Reads, filters: Filters) -> Iterator[SessionRow]:
     """Yield sessions within the filters, newest first."""
     source = filters.sources[0] if filters.sources and len(filters.sources) == 1 else None
+    chosen = SessionFilters(
+        source=source,
+        archived=False,
+        projects=filters.projects,
+        user=filters.user,
+        since=filters.since,
+        until=filters.until,
+    )
     offset = 0
-    while page := tx.sessions.recent(
-        SessionFilters(source=source, archived=False, projects=filters.projects, user=filters.user),
-        limit=_PAGE,
-        offset=offset,
-    ):
+    while page := tx.sessions.recent(chosen, limit=_PAGE, offset=offset):
         for row in page:
-            if filters.since is not None and row.started_at < filters.since:
-                return
-            if (
-                (filters.until is None or row.started_at < filters.until)
-                and (filters.sources is None or row.source in filters.sources)
-                and row.id not in filters.exclude_session_ids
-            ):
+            is_wanted = filters.sources is None or row.source in filters.sources
+            if is_wanted and row.id not in filters.exclude_session_ids:
                 yield row
         offset += _PAGE
 
