@@ -8,6 +8,7 @@ in that order. Rare words count more than common ones, and words in a key more t
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from functools import partial
 
 from mnemos.storage.entries import EntryReads, EntryRow, Place, Posting
 from mnemos.text.words import STOP_WORDS, fold, is_unspaced, runs, stem
+
+_UUID = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 
 # Only the beginning of a long value is indexed.
 INDEXED_CHARACTERS = 20_000
@@ -51,6 +54,16 @@ class Term:
 
     form: str
     stem: str
+
+
+def name_of(row: EntryRow) -> str:
+    """Return the key of an entry; nothing for a UUID, which would drown what the value means."""
+    return "" if _UUID.fullmatch(row.key) else row.key
+
+
+def render(row: EntryRow) -> str:
+    """Return an entry as recall shows it."""
+    return f"{name_of(row)}: {row.readable}".removeprefix(": ")
 
 
 def list_words(key: str, value: str) -> dict[str, int]:

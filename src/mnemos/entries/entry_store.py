@@ -448,7 +448,7 @@ def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]
         Settled(
             row,
             entry_ranking.list_words(row.key, row.readable) if row.is_searched else {},
-            f"{row.key}: {row.readable}"[:_PASSAGE_CHARACTERS] if row.is_searched else "",
+            entry_ranking.render(row)[:_PASSAGE_CHARACTERS] if row.is_searched else "",
             *vector,
         )
         for row, vector in zip(rows, vectors, strict=True)
@@ -460,7 +460,7 @@ def _embed(rows: Sequence[EntryRow], meaning: Meaning) -> NDArray[np.float32]:
     # numpy takes long to import, and storing needs none of it.
     import numpy as np
 
-    keys = meaning.embed([row.key.replace("_", " ") for row in rows])
+    keys = meaning.embed([entry_ranking.name_of(row).replace("_", " ") for row in rows])
     summed = _KEY_WEIGHT * keys + meaning.embed([row.readable[:_EMBEDDED_CHARACTERS] for row in rows])
     lengths = np.sqrt((summed * summed).sum(axis=1, keepdims=True))
     made: NDArray[np.float32] = (summed / np.maximum(lengths, 1e-9)).astype(np.float32)

@@ -43,6 +43,15 @@ def test_an_entry_that_reads_like_an_order_does_not_reach_a_prompt(memory: Any) 
         assert "rm -rf" not in prompt
 
 
+def test_an_entry_under_a_uuid_is_found_by_what_it_means(memory: Any) -> None:
+    value = {"text": "The cat sleeps under the stove."}
+    memory.entries.put(("default", "notes"), "0b9d1a52-6f5c-4b8e-9a37-3c7d2e1f4a60", value)
+    memory.entries.settle()
+    block = recall_block_now(memory, "Where does the cat sleep?")
+    assert "under the stove" in block
+    assert "0b9d1a52" not in block
+
+
 def test_a_late_answer_adds_nothing(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     may_answer, recall = threading.Event(), memory.recall
 
