@@ -1,21 +1,22 @@
 """Providers for the Microsoft Agent Framework: ``Agent(…, context_providers=[MnemosHistoryProvider()])``.
 
 The history provider keeps the messages of a session exactly. The context provider adds what other sessions
-of the user said about the coming message.
+of the user said about the coming message. The session store keeps snapshots of sessions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, item_of, message_of
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source, open_store
 from mnemos.integrations.shared.recall import recall_block
+from mnemos.storage.entries import USUAL_USER
 
 with framework("agent-framework"):
-    from agent_framework import ContextProvider, HistoryProvider, Message
+    from agent_framework import AgentSession, ContextProvider, HistoryProvider, Message, SessionStore
 
 if TYPE_CHECKING:
     from agent_framework import SessionContext
@@ -81,6 +82,35 @@ class MnemosContextProvider(Opened, ContextProvider):
         )
         if block:
             context.extend_instructions(self.source_id, block)
+
+
+with catch_warnings():
+    # The framework warns that its SessionStore is experimental as soon as a class derives from it.
+    simplefilter("ignore")
+
+    class MnemosSessionStore(Opened, SessionStore):
+        """Snapshots of sessions: entries of a namespace of the user, which recall does not find."""
+
+        def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
+            """``memory``: one that is open, or the home or URL to open, with settings as ``flags``."""
+            super().__init__()
+            self._memory, self._owned = open_store(memory, **flags)
+            self._namespace = (user_id, SOURCE)
+
+        async def get(self, session_id: str) -> AgentSession | None:
+            SessionStore.validate_session_id(session_id)
+            entry = await self._memory.entries.retrieve(self._namespace, session_id)
+            return None if entry is None else AgentSession.from_dict(entry.value)
+
+        async def set(self, session_id: str, session: AgentSession) -> None:
+            SessionStore.validate_session_id(session_id)
+            await self._memory.entries.put(
+                self._namespace, session_id, session.to_dict(), fields=[], allow=True
+            )
+
+        async def delete(self, session_id: str) -> None:
+            SessionStore.validate_session_id(session_id)
+            await self._memory.entries.delete(self._namespace, session_id)
 
 
 def _read_message(stored: dict[str, Any]) -> Message:

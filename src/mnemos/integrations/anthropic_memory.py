@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mnemos.errors import MnemosError
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.files import FileProblem, MemoryFiles
-from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
 from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.storage.entries import USUAL_USER
 

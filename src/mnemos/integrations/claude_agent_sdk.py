@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from mnemos.errors import Conflict, NotFound
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import item_of, list_sessions, message_of, name_session
-from mnemos.integrations.shared.memory_source import Opened, Source, open_store
+from mnemos.integrations.shared.memory_source import OpenedStore, framework
 from mnemos.sessions.session_types import Session
 
 with framework("claude-agent-sdk"):
@@ -29,15 +28,8 @@ with framework("claude-agent-sdk"):
 SOURCE = "claude-agent-sdk"
 
 
-class MnemosSessionStore(Opened, SessionStore):
+class MnemosSessionStore(OpenedStore, SessionStore):
     """Transcripts of the Claude Agent SDK in a memory: found by recall, resumed from anywhere."""
-
-    def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
-
-        ``private``: keep transcripts in this process only.
-        """
-        self._memory, self._owned = open_store(memory, private=private, **flags)
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         messages = [_make_message(entry) for entry in entries]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from mnemos.errors import NotFound
-from mnemos.integrations.shared.extras import framework
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags, render_speaker
 

@@ -13,9 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 from mnemos.errors import AlreadyExists, Conflict, NotFound
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import item_of, list_sessions, message_of, name_session
-from mnemos.integrations.shared.memory_source import Opened, Source, open_store
+from mnemos.integrations.shared.memory_source import OpenedStore, framework
 from mnemos.sessions import session_types
 
 with framework("google-adk"):
@@ -35,12 +34,8 @@ _SAME_TIME = 0.001
 _APP, _USER = State.APP_PREFIX, State.USER_PREFIX
 
 
-class MnemosSessionService(Opened, Base):
+class MnemosSessionService(OpenedStore, Base):
     """Sessions of ADK in a memory that other agents and processes share."""
-
-    def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
-        """``memory``: an open one, or the home or URL to open; ``private``: keep sessions in this process."""
-        self._memory, self._owned = open_store(memory, private=private, **flags)
 
     async def create_session(
         self,

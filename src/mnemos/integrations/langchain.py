@@ -13,9 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 from mnemos.errors import MnemosError
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import name_session
-from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_source
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block, recall_block_now, warn_once
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.recall.answer import Recall, RecallHit

@@ -13,8 +13,7 @@ from typing import Any, cast
 
 from mnemos.entries import MemoryEntry
 from mnemos.errors import InvalidInput
-from mnemos.integrations.shared.extras import framework
-from mnemos.integrations.shared.memory_source import OpenedSync, Source, clock_of, open_store
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, clock_of, framework, open_store
 from mnemos.integrations.shared.vectors import best_cosine, pack_vector
 from mnemos.memory.call_lanes import READS, WRITES, Lanes
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, message_of, name_session
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.memory.async_memory import AsyncMemory
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from mnemos.errors import Conflict
 from mnemos.integrations.llama_index import SOURCE, as_message
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, copy_of, item_of, list_sessions, name_session
-from mnemos.integrations.shared.memory_source import Opened, Source, open_store
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_store
 from mnemos.memory.async_memory import AsyncMemory
 
 with framework("llama-index"):

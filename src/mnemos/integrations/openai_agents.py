@@ -13,9 +13,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemos.errors import Conflict, InvalidInput, NotFound
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, copy_of, item_of, message_of, read_text
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.integrations.shared.tools import MemoryTool, list_tools
 

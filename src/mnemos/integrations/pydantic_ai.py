@@ -12,9 +12,8 @@ from typing import Any
 
 from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.entry_tree import Entry, EntryTree
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import item_of, list_sessions, message_of
-from mnemos.integrations.shared.memory_source import Opened, Source, open_store
+from mnemos.integrations.shared.memory_source import OpenedStore, Source, framework
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.sessions.session_types import Session
 
@@ -37,15 +36,11 @@ SOURCE = "pydantic-ai"
 _RECORD = TypeAdapter(ConversationRecord)
 
 
-class MnemosConversationStore(Opened, ConversationStore):
+class MnemosConversationStore(OpenedStore, ConversationStore):
     """Conversations of Pydantic AI in a memory that other agents and processes share."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
-
-        ``private``: keep conversations in this process only.
-        """
-        self._memory, self._owned = open_store(memory, private=private, **flags)
+        super().__init__(memory, private=private, **flags)
         self._tree = EntryTree(self._memory, SOURCE)
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:

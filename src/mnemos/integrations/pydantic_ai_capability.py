@@ -10,9 +10,8 @@ from typing import Any
 
 from mnemos.errors import MnemosError
 from mnemos.integrations.pydantic_ai import SOURCE as CONVERSATIONS
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, message_of
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block, warn_once
 from mnemos.integrations.shared.tools import MemoryTool, list_tools, make_file_tool
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import message_of, name_session
-from mnemos.integrations.shared.memory_source import Opened, Source, open_source
+from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags
 

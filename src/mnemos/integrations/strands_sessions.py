@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemos.errors import AlreadyExists, NotFound
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import copy_of, item_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import OpenedSync, Source, open_store
+from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_store
 from mnemos.integrations.strands import SOURCE
 
 with framework("strands"):

@@ -14,9 +14,8 @@ import pytest
 import mnemos
 from mnemos.errors import InvalidInput
 from mnemos.integrations.mem0 import Memory as Mem0
-from mnemos.integrations.shared.extras import framework
 from mnemos.integrations.shared.history import History, copy_of, message_of, name_session
-from mnemos.integrations.shared.memory_source import open_source
+from mnemos.integrations.shared.memory_source import framework, open_source
 
 
 def said(text: str) -> dict[str, Any]:

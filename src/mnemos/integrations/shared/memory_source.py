@@ -1,16 +1,17 @@
-"""Opening the memory of an adapter: given by the host, or opened here and closed here."""
+"""What every adapter begins with: its framework imported, and the memory that it is given or opens."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from mnemos.errors import InvalidInput, Refused
+from mnemos.errors import InvalidInput, Refused, how_to_install
 from mnemos.memory import Memory
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.memory.opening import find
@@ -51,6 +52,16 @@ def open_store(source: Source, *, private: bool = False, **flags: Any) -> tuple[
     return memory, is_own
 
 
+@contextmanager
+def framework(extra: str) -> Iterator[None]:
+    """Add to an ImportError how to install the framework, or a newer release of it."""
+    try:
+        yield
+    except ImportError as exc:
+        what = f"{exc}. This adapter needs the framework in a release that has it. {how_to_install(extra)}"
+        raise type(exc)(what, name=exc.name, path=exc.path) from exc
+
+
 class Opened:
     """An adapter with a memory that it may have opened itself."""
 
@@ -61,6 +72,17 @@ class Opened:
         """Close the memory, if it was opened here."""
         if self._owned:
             await self._memory.close()
+
+
+class OpenedStore(Opened):
+    """An adapter that keeps conversations: in this process, if nothing may be stored."""
+
+    def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
+        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+
+        ``private``: keep everything in this process only.
+        """
+        self._memory, self._owned = open_store(memory, private=private, **flags)
 
 
 class OpenedSync:
