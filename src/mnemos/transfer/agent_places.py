@@ -14,13 +14,13 @@ from mnemos.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """Folders of programs, by the environment and the platform."""
+class Folders:
+    """Folders of programs, by the environment, the platform and the user's folder."""
 
     env: Mapping[str, str]
     platform: str
+    """A value of ``sys.platform``."""
     home: Path
-    settings: Settings
 
     def folder(self, variable: str, default: str) -> Path:
         """Return the folder in a variable, or else the one with that name in the user's folder."""
@@ -53,12 +53,10 @@ class Machine:
 # Editors that keep the data of extensions as VS Code does.
 _EDITORS: Final = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
-Places = Callable[[Machine], tuple[Path, ...]]
+Places = Callable[[Folders], tuple[Path, ...]]
 
 # In the order in which they are offered.
 _PLACES: Final[Mapping[str, Places]] = {
-    "claude-code": lambda here: (Path(here.settings.claude_dir).expanduser() / "projects",),
-    "codex": lambda here: (Path(here.settings.codex_dir).expanduser(),),
     "hermes": lambda here: (hermes_home(env=here.env) / "state.db",),
     "gemini": lambda here: (here.folder("GEMINI_CLI_HOME", "") / ".gemini" / "tmp",),
     "qwen": lambda here: (here.folder("QWEN_HOME", ".qwen") / "projects",),
@@ -92,7 +90,7 @@ VARIABLES: Final = (
     "XDG_CONFIG_HOME",
 )
 """Variables that move these places."""
-KINDS: Final = tuple(_PLACES)
+KINDS: Final = ("claude-code", "codex", *_PLACES)
 """The programs whose files are found without being named."""
 
 
@@ -103,7 +101,10 @@ def default_places(
 
     A program may have several places, of which some or all don't exist.
     """
+    if kind == "claude-code":
+        return (Path(settings.claude_dir).expanduser() / "projects",)
+    if kind == "codex":
+        return (Path(settings.codex_dir).expanduser(),)
     if kind not in _PLACES:
         return ()
-    machine = Machine(os.environ if env is None else env, platform, Path("~").expanduser(), settings)
-    return _PLACES[kind](machine)
+    return _PLACES[kind](Folders(os.environ if env is None else env, platform, Path("~").expanduser()))

@@ -239,11 +239,11 @@ CLIENTS: Final = {
         Client(
             key="claude-desktop",
             name="Claude Desktop",
-            file=lambda machine: machine.app_folder("Claude") / "claude_desktop_config.json",
+            file=lambda machine: machine.app("Claude") / "claude_desktop_config.json",
             table="mcpServers",
             format=_JSON,
             programs=("claude-desktop",),
-            folders=lambda machine: (machine.app_folder("Claude"),),
+            folders=lambda machine: (machine.app("Claude"),),
             afterwards="Quit Claude Desktop and start it again; Settings, Developer shows the server.",
         ),
         Client(
@@ -253,7 +253,7 @@ CLIENTS: Final = {
             table="mcpServers",
             format=_JSON,
             programs=("cursor",),
-            folders=lambda machine: (machine.home / ".cursor", machine.app_folder("Cursor")),
+            folders=lambda machine: (machine.home / ".cursor", machine.app("Cursor")),
             afterwards="Cursor picks it up automatically; its settings show the server under MCP.",
             recorder=Recorder(
                 "hooks.json",
@@ -266,11 +266,11 @@ CLIENTS: Final = {
         Client(
             key="vscode",
             name="VS Code",
-            file=lambda machine: machine.app_folder("Code") / "User" / "mcp.json",
+            file=lambda machine: machine.app("Code") / "User" / "mcp.json",
             table="servers",
             format=_JSON,
             programs=("code",),
-            folders=lambda machine: (machine.app_folder("Code"),),
+            folders=lambda machine: (machine.app("Code"),),
             names_type=True,
             afterwards="VS Code asks whether it may start the server; MCP: List Servers shows it.",
         ),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemos.errors import InvalidInput
+from mnemos.transfer.agent_places import Folders
 
 NAME: Final = "mnemos"
 CLAUDE_CODE: Final = "claude-code"
@@ -21,13 +22,8 @@ _LONGEST_PROBLEM: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """The environment, the platform and the user's folder."""
-
-    env: Mapping[str, str]
-    platform: str
-    """A value of ``sys.platform``."""
-    home: Path
+class Machine(Folders):
+    """The machine of a person: folders, and programs that can be run."""
 
     @classmethod
     def of(cls, env: Mapping[str, str], platform: str) -> Machine:
@@ -36,19 +32,6 @@ class Machine:
             return cls(env, platform, Path(home) if home else Path.home())
         except RuntimeError as exc:
             raise InvalidInput(f"The user's folder is unknown ({exc}). Set HOME.") from exc
-
-    def app_folder(self, name: str) -> Path:
-        """Return the settings folder of a desktop program."""
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support" / name
-        if self.platform == "win32":
-            return Path(self.env.get("APPDATA") or self.home / "AppData" / "Roaming") / name
-        return Path(self.env.get("XDG_CONFIG_HOME") or self.home / ".config") / name
-
-    def folder(self, variable: str, default: str) -> Path:
-        """Return the folder in an environment variable, or the default one in the user's folder."""
-        value = self.env.get(variable, "").strip()
-        return Path(value).expanduser().absolute() if value else self.home / default
 
     def shorten(self, path: Path) -> str:
         """Return a path as a person writes it, with ~ for the user's folder."""

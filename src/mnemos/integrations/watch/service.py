@@ -81,7 +81,7 @@ def plan_service(machine: Machine, launch: Launch, programs: Sequence[str] = ())
 
 
 def _plan_systemd(machine: Machine, command: list[str], variables: Mapping[str, str], unit: str) -> Service:
-    folder = machine.app_folder("systemd") / "user"
+    folder = machine.app("systemd") / "user"
     # A percent sign begins a specifier of systemd.
     line = shlex.join(command).replace("%", "%%")
     environment = "".join(f"Environment={_quote(f'{name}={variables[name]}')}\n" for name in variables)

@@ -9,8 +9,8 @@ from mnemos.errors import Busy, InvalidInput, NotFound, StorageError, Unavailabl
 from mnemos.inputs import can_be_name
 from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import AgentDatabase, agent_database
-from mnemos.transfer.foreign_files import decode_json
-from mnemos.transfer.reader import Item, Mark, SourceFile, Unreadable
+from mnemos.transfer.foreign_files import decode_json, find_database
+from mnemos.transfer.reader import Item, Mark, Reader, SourceFile, Unreadable
 
 Row = Mapping[str, Any]
 ReadSession = Callable[[AgentDatabase, Row], Iterator[Item]]
@@ -20,13 +20,23 @@ ReadSession = Callable[[AgentDatabase, Row], Iterator[Item]]
 _POSITION: Final = 0
 
 
+def make_reader(kind: str, title: str, name: str, read_session: ReadSession) -> Reader:
+    """Return the reader of a program whose database has that name."""
+    return Reader(
+        kind,
+        title,
+        lambda path, on_problem: find_database(path, name, on_problem),
+        lambda source, mark: read_changed(source, mark, kind, read_session),
+        holds_many=True,
+    )
+
+
 def read_changed(
     source: SourceFile,
     mark: Mark,
     program: str,
     read_session: ReadSession,
     *,
-    parent: str = "parent_id",
     overlap: float = 0,
 ) -> Iterator[Item]:
     """Yield the sessions that changed since a mark, parents first, and a mark after each.
@@ -39,7 +49,8 @@ def read_changed(
         with agent_database(source.path, program) as database:
             rows = {row["id"]: row for row in database.sessions()}
             is_changed = _compare(mark.state, rows, overlap)
-            ids = sort_parents_first({key: row.get(parent) for key, row in rows.items()}, allow_cycles=True)
+            parents = {key: row.get("parent_id") for key, row in rows.items()}
+            ids = sort_parents_first(parents, allow_cycles=True)
             for number, key in enumerate([key for key in ids if is_changed(rows[key])], 1):
                 yield from _read_one(database, rows[key], number, read_session)
                 # The state of the beginning, because later sessions are not read yet.

@@ -24,7 +24,6 @@ from mnemos.transfer.foreign_files import (
 )
 from mnemos.transfer.reader import (
     BEGINNING,
-    Conversation,
     Item,
     Mark,
     OnProblem,
@@ -32,7 +31,7 @@ from mnemos.transfer.reader import (
     SourceFile,
     Unreadable,
 )
-from mnemos.transfer.readers.dialogue import Dialogue
+from mnemos.transfer.readers.dialogue import Dialogue, make_conversation
 
 KIND: Final = "aider"
 _FILE: Final = ".aider.chat.history.md"
@@ -122,12 +121,8 @@ class _History:
         if not self._is_told:
             self._is_told = True
             about = self._about
-            yield Conversation(
-                about["id"],
-                KIND,
-                started_at=about["at"],
-                model=about.get("model"),
-                metadata=drop_empty(cwd=clean_name(self._folder)),
+            yield make_conversation(
+                KIND, about["id"], started_at=about["at"], model=about.get("model"), cwd=self._folder
             )
         # The number of the message in its chat tells repeated ones apart, wherever reading resumes.
         self._about["count"] = self._about.get("count", 0) + 1

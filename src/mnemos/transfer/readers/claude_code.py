@@ -38,6 +38,7 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, KnownCalls, Line, split_user_content
+from mnemos.transfer.readers.dialogue import make_conversation
 
 _OWN_RECORDS: Final = frozenset(
     """
@@ -162,19 +163,16 @@ class _Transcript:
         title = self._titles.pop(line.uuid, None) if line.uuid in self._titles else None
         model = line.message.model if line.message is not None and line.type == "assistant" else None
         if known is None or (title and not known.title) or (model and not known.model):
-            known = Conversation(
+            known = make_conversation(
+                KIND,
                 session_id,
-                "subagent" if agent else KIND,
-                model=(known.model if known else None) or clean_name(model),
-                title=(known.title if known else None) or clean_name(title),
+                model=(known.model if known else None) or model,
+                title=(known.title if known else None) or title,
                 parent_id=main if agent else None,
-                metadata=drop_empty(
-                    program=KIND if agent else None,
-                    cwd=clean_name(line.cwd),
-                    git_branch=clean_name(line.gitBranch),
-                    version=clean_name(line.version),
-                )
-                or None,
+                is_agent=agent is not None,
+                cwd=line.cwd,
+                branch=line.gitBranch,
+                version=line.version,
             )
             self._begun[session_id] = known
             yield known

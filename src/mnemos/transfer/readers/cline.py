@@ -17,7 +17,6 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
-    drop_empty,
     find_files,
     get_object,
     get_objects,
@@ -27,8 +26,8 @@ from mnemos.transfer.foreign_files import (
     read_whole,
     stat_sources,
 )
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
-from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
+from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile
+from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
 
 _HISTORY: Final = "api_conversation_history.json"
 _MESSAGES: Final = ".messages.json"
@@ -91,18 +90,14 @@ def _read_messages(kind: str, source: SourceFile, holder: Mapping[str, Any]) -> 
         (at for one in messages if (at := parse_time(one.get("ts")))), None
     )
     session = clean_name(f"{kind}-{holder.get('sessionId') or task}") or kind
-    yield Conversation(
-        session,
+    yield make_conversation(
         kind,
+        session,
         started_at=started,
-        model=clean_name(about.get("model")) or clean_name(next(filter(None, models), None)),
-        title=clean_name(get_object(about, "metadata").get("title") or about.get("task")) if first else None,
-        metadata=drop_empty(
-            cwd=clean_name(about.get("cwd") or about.get("workspace"))
-            or (clean_name(folder[1]) if folder else None),
-            git_branch=clean_name(get_object(get_object(about, "metadata"), "git").get("branch")),
-        )
-        or None,
+        model=clean_name(about.get("model")) or next(filter(None, models), None),
+        title=get_object(about, "metadata").get("title") or about.get("task") if first else None,
+        cwd=clean_name(about.get("cwd") or about.get("workspace")) or (folder[1] if folder else None),
+        branch=get_object(get_object(about, "metadata"), "git").get("branch"),
     )
     say = Dialogue(session, started or source.changed_ns / 1e9, _INJECTED)
     names: dict[str, Any] = {}

@@ -11,7 +11,6 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
-    drop_empty,
     find_files,
     get_object,
     get_objects,
@@ -20,8 +19,14 @@ from mnemos.transfer.foreign_files import (
     read_whole,
     stat_sources,
 )
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, SourceFile
-from mnemos.transfer.readers.dialogue import OWN_RECORDS, UNFINISHED, Dialogue, render_content
+from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
+from mnemos.transfer.readers.dialogue import (
+    OWN_RECORDS,
+    UNFINISHED,
+    Dialogue,
+    make_conversation,
+    render_content,
+)
 
 KIND: Final = "continue"
 _LIST: Final = "sessions.json"
@@ -48,13 +53,13 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     history = get_objects(session, "history")
     title = clean_name(session.get("title"))
     models = [get_object(get_object(item, "message"), "usage").get("model") for item in history]
-    yield Conversation(
-        session_id,
+    yield make_conversation(
         KIND,
+        session_id,
         started_at=_find_start(source.path, session_id),
-        model=clean_name(next(filter(None, models), None)) or clean_name(session.get("chatModelTitle")),
+        model=clean_name(next(filter(None, models), None)) or session.get("chatModelTitle"),
         title=None if title in _UNTITLED else title,
-        metadata=drop_empty(cwd=_find_folder(session.get("workspaceDirectory"))) or None,
+        cwd=_find_folder(session.get("workspaceDirectory")),
     )
     say = Dialogue(session_id, source.changed_ns / 1e9, _INJECTED)
     for number, item in enumerate(history, 1):

@@ -15,7 +15,6 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
     decode_object,
-    drop_empty,
     find_files,
     get_object,
     get_objects,
@@ -26,8 +25,8 @@ from mnemos.transfer.foreign_files import (
     read_whole,
     stat_sources,
 )
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, SourceFile
-from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue
+from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
+from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation
 
 KIND: Final = "copilot"
 CHATS: Final = "chatSessions"
@@ -79,13 +78,13 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
         raise InvalidInput(f"{source.path} has no requests, or a version of the format that is not known")
     requests = get_objects(session, "requests")
     started = parse_time(session.get("creationDate"))
-    yield Conversation(
-        str(session_id),
+    yield make_conversation(
         KIND,
+        str(session_id),
         started_at=started,
-        model=clean_name(next((one["modelId"] for one in requests if one.get("modelId")), None)),
-        title=clean_name(session.get("customTitle")),
-        metadata=drop_empty(cwd=_find_folder(source.path)) or None,
+        model=next((one["modelId"] for one in requests if one.get("modelId")), None),
+        title=session.get("customTitle"),
+        cwd=_find_folder(source.path),
     )
     say = Dialogue(str(session_id), started or source.changed_ns / 1e9)
     for number, request in enumerate(requests, 1):

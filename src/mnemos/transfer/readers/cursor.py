@@ -16,7 +16,6 @@ from mnemos.storage import AgentDatabase, agent_database
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
-    drop_empty,
     find_database,
     get_object,
     get_objects,
@@ -27,7 +26,6 @@ from mnemos.transfer.foreign_files import (
 )
 from mnemos.transfer.reader import (
     BEGINNING,
-    Conversation,
     Item,
     Mark,
     OnProblem,
@@ -37,7 +35,7 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
-from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, render_content
+from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation, render_content
 
 KIND: Final = "cursor"
 _FILE: Final = "state.vscdb"
@@ -75,18 +73,15 @@ class _Conversations:
             )
             return
         started = parse_time(about.get("createdAt"))
-        yield Conversation(
-            row["id"],
+        yield make_conversation(
             KIND,
+            row["id"],
             started_at=started,
-            model=clean_name(get_object(about, "modelConfig").get("modelName")),
-            title=clean_name(about.get("name")),
-            metadata=drop_empty(
-                cwd=_find_folder(bubbles) or self._find_workspace(row["id"]),
-                git_branch=clean_name(about.get("createdOnBranch")),
-            )
-            or None,
+            model=get_object(about, "modelConfig").get("modelName"),
+            title=about.get("name"),
             archived=about.get("isArchived") is True,
+            cwd=_find_folder(bubbles) or self._find_workspace(row["id"]),
+            branch=about.get("createdOnBranch"),
         )
         say = Dialogue(row["id"], started or 0.0)
         at = started

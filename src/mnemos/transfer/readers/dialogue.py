@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count
-from mnemos.transfer.reader import ImportedMessage, Item, Skipped, Unreadable
+from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
 from mnemos.transfer.readers.injected_text import describe_injected, split_injected
 
 # Characters kept of the thinking of a model.
@@ -18,6 +18,39 @@ _LONGEST_THOUGHT: Final = 20_000
 INJECTED: Final = Skipped("injected context")
 UNFINISHED: Final = Skipped("unfinished answers")
 OWN_RECORDS: Final = Skipped("records of the program")
+
+
+def make_conversation(
+    kind: str,
+    session_id: str,
+    *,
+    started_at: float | None = None,
+    model: Any = None,
+    title: Any = None,
+    parent_id: str | None = None,
+    is_agent: bool = False,
+    archived: bool = False,
+    cwd: Any = None,
+    branch: Any = None,
+    version: Any = None,
+) -> Conversation:
+    """Return a session of a program, or of a sub-agent in it."""
+    about = drop_empty(
+        program=kind if is_agent else None,
+        cwd=clean_name(cwd),
+        git_branch=clean_name(branch),
+        version=clean_name(version),
+    )
+    return Conversation(
+        session_id,
+        "subagent" if is_agent else kind,
+        started_at=started_at,
+        model=clean_name(model),
+        title=clean_name(title),
+        parent_id=parent_id,
+        metadata=about or None,
+        archived=archived,
+    )
 
 
 class Dialogue:

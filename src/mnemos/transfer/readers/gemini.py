@@ -35,7 +35,7 @@ from mnemos.transfer.reader import (
     SourceFile,
     Unreadable,
 )
-from mnemos.transfer.readers.dialogue import OWN_RECORDS, Dialogue
+from mnemos.transfer.readers.dialogue import OWN_RECORDS, Dialogue, make_conversation
 from mnemos.transfer.readers.gemini_parts import split_parts
 
 KIND: Final = "gemini"
@@ -135,15 +135,15 @@ class _Chat:
     def _conversation(self) -> Conversation:
         self._is_told = True
         about = self._about
-        is_agent = about.get("agent")
-        return Conversation(
+        return make_conversation(
+            KIND,
             about["id"],
-            "subagent" if is_agent else KIND,
             started_at=about.get("started_at"),
             model=about.get("model"),
             title=about.get("title"),
             parent_id=about.get("parent"),
-            metadata=drop_empty(program=KIND if is_agent else None, cwd=about.get("cwd")) or None,
+            is_agent=bool(about.get("agent")),
+            cwd=about.get("cwd"),
         )
 
     def _read_messages(self, holder: Mapping[str, Any], number: int) -> Iterator[Item]:

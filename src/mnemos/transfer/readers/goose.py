@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.storage import AgentDatabase
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
-    drop_empty,
-    find_database,
     get_object,
     get_objects,
     get_text,
     parse_time,
 )
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
-from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
-from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
+from mnemos.transfer.reader import Item, Skipped
+from mnemos.transfer.readers.agent_database import Row, decode_column, make_reader
+from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
 
 KIND: Final = "goose"
-_FILE: Final = "sessions.db"
 _INJECTED: Final = frozenset({"info-msg", "system-reminder"})
 _READ: Final = ("text", "thinking")
 _NOT_SAID: Final = (
@@ -38,28 +34,17 @@ _NOT_SAID: Final = (
 )
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_database(path, _FILE, on_problem)
-
-
-def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    return read_changed(source, mark, KIND, _read_session)
-
-
-READER: Final = Reader(KIND, "Goose", find, read, holds_many=True)
-
-
 def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
     is_agent = row.get("session_type") == "sub_agent"
     started = parse_time(row.get("created_at"))
-    yield Conversation(
+    yield make_conversation(
+        KIND,
         f"goose-{row['id']}",
-        "subagent" if is_agent else KIND,
         started_at=started,
-        model=clean_name(get_text(decode_column(row.get("model_config_json")), "model_name")),
-        title=clean_name(row.get("name")) or clean_name(row.get("description")),
-        metadata=drop_empty(program=KIND if is_agent else None, cwd=clean_name(row.get("working_dir")))
-        or None,
+        model=get_text(decode_column(row.get("model_config_json")), "model_name"),
+        title=clean_name(row.get("name")) or row.get("description"),
+        is_agent=is_agent,
+        cwd=row.get("working_dir"),
     )
     say = Dialogue(f"goose-{row['id']}", started or 0.0, _INJECTED)
     names: dict[str, Any] = {}
@@ -108,3 +93,6 @@ def _read_result(
     yield from say.answer(
         call_id, name, get_text(result, "error") or render_content(content), at, is_error=is_error
     )
+
+
+READER: Final = make_reader(KIND, "Goose", "sessions.db", _read_session)

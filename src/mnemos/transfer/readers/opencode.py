@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.storage import AgentDatabase
-from mnemos.transfer.foreign_files import clean_name, drop_empty, find_database, get_object, parse_time
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Mark, OnProblem, Reader, Skipped, SourceFile
-from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
-from mnemos.transfer.readers.dialogue import INJECTED, UNFINISHED, Dialogue
+from mnemos.transfer.foreign_files import clean_name, get_object, parse_time
+from mnemos.transfer.reader import Conversation, Item, Skipped
+from mnemos.transfer.readers.agent_database import Row, decode_column, make_reader
+from mnemos.transfer.readers.dialogue import INJECTED, UNFINISHED, Dialogue, make_conversation
 
 KIND: Final = "opencode"
-_FILE: Final = "opencode.db"
 _UNTITLED: Final = ("New session - ", "Child session - ")
 _INJECTED: Final = frozenset({"system-reminder"})
 _NOT_SAID: Final = (
@@ -29,17 +27,6 @@ _NOT_SAID: Final = (
 )
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_database(path, _FILE, on_problem)
-
-
-def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    return read_changed(source, mark, KIND, _read_session)
-
-
-READER: Final = Reader(KIND, "OpenCode", find, read, holds_many=True)
-
-
 def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
     messages = [
         (message["id"], decode_column(message["data"])) for message in database.rows("messages", row["id"])
@@ -48,7 +35,7 @@ def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
     for part in database.rows("parts", row["id"]):
         parts.setdefault(part["message_id"], []).append((part["id"], decode_column(part["data"])))
     models = [clean_name(data.get("modelID")) for _, data in messages if data.get("modelID")]
-    yield _make_conversation(row, models[0] if models else None)
+    yield _begin(row, models[0] if models else None)
     say = Dialogue(row["id"], parse_time(row.get("time_created")) or 0.0, _INJECTED)
     for number, (key, data) in enumerate(messages, 1):
         times = get_object(data, "time")
@@ -66,22 +53,19 @@ def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
             yield from about.read_parts(parts.get(key, []))
 
 
-def _make_conversation(row: Row, model: str | None) -> Conversation:
+def _begin(row: Row, model: str | None) -> Conversation:
     title, parent = clean_name(row.get("title")), clean_name(row.get("parent_id"))
-    return Conversation(
+    return make_conversation(
+        KIND,
         row["id"],
-        "subagent" if parent else KIND,
         started_at=parse_time(row.get("time_created")),
         model=model,
         title=None if title and title.startswith(_UNTITLED) else title,
         parent_id=parent,
-        metadata=drop_empty(
-            program=KIND if parent else None,
-            cwd=clean_name(row.get("directory")),
-            version=clean_name(row.get("version")),
-        )
-        or None,
+        is_agent=parent is not None,
         archived=bool(row.get("time_archived")),
+        cwd=row.get("directory"),
+        version=row.get("version"),
     )
 
 
@@ -134,3 +118,6 @@ class _Message:
             at = parse_time(times.get("end")) or self._at
             is_error = state.get("status") == "error"
             yield from self._say.answer(call_id, name, output, at, key, is_error=is_error)
+
+
+READER: Final = make_reader(KIND, "OpenCode", "opencode.db", _read_session)

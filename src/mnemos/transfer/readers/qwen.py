@@ -30,7 +30,7 @@ from mnemos.transfer.reader import (
     SourceFile,
     Unreadable,
 )
-from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS, Dialogue
+from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS, Dialogue, make_conversation
 from mnemos.transfer.readers.gemini_parts import split_parts
 
 KIND: Final = "qwen"
@@ -126,18 +126,16 @@ class _Chat:
     def _open(self, record: Any) -> Conversation:
         main = clean_name(record["sessionId"]) or "unknown"
         agent = clean_name(record.get("agentId")) if record.get("isSidechain") else None
-        return Conversation(
+        return make_conversation(
+            KIND,
             f"{main}:agent-{agent}" if agent else main,
-            "subagent" if agent else KIND,
             model=self._about.get("model"),
             title=None if agent else self._about.get("title"),
             parent_id=main if agent else self._about.get("parent") or _find_origin(record),
-            metadata=drop_empty(
-                program=KIND if agent else None,
-                cwd=clean_name(record.get("cwd")),
-                git_branch=clean_name(record.get("gitBranch")),
-                version=clean_name(record.get("version")),
-            ),
+            is_agent=agent is not None,
+            cwd=record.get("cwd"),
+            branch=record.get("gitBranch"),
+            version=record.get("version"),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.files import zstd
@@ -12,41 +11,21 @@ from mnemos.transfer.foreign_files import (
     LONGEST,
     clean_name,
     decode_object,
-    drop_empty,
-    find_database,
     get_object,
     get_objects,
     get_text,
     parse_time,
 )
 from mnemos.transfer.reader import (
-    BEGINNING,
-    Conversation,
     Item,
-    Mark,
-    OnProblem,
-    Reader,
-    SourceFile,
     Unreadable,
 )
-from mnemos.transfer.readers.agent_database import Row, read_changed
-from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, render_content
+from mnemos.transfer.readers.agent_database import Row, make_reader
+from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
 
 KIND: Final = "zed"
-_FILE: Final = "threads.db"
 _VERSION: Final = "0.3.0"
 _OLDER: Final = frozenset({"0.1.0", "0.2.0"})
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_database(path, _FILE, on_problem)
-
-
-def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    return read_changed(source, mark, KIND, _read_thread)
-
-
-READER: Final = Reader(KIND, "Zed", find, read, holds_many=True)
 
 
 def _read_thread(database: AgentDatabase, row: Row) -> Iterator[Item]:
@@ -59,18 +38,15 @@ def _read_thread(database: AgentDatabase, row: Row) -> Iterator[Item]:
         parent = clean_name(found.get("parent_id"))
         folders = found.get("folder_paths")
         created = parse_time(found.get("created_at"))
-        yield Conversation(
+        yield make_conversation(
+            KIND,
             row["id"],
-            "subagent" if parent else KIND,
             started_at=created,
-            model=clean_name(get_object(thread, "model").get("model")),
-            title=clean_name(thread.get("title") or thread.get("summary")),
+            model=get_object(thread, "model").get("model"),
+            title=thread.get("title") or thread.get("summary"),
             parent_id=parent,
-            metadata=drop_empty(
-                program=KIND if parent else None,
-                cwd=clean_name(folders.split("\n")[0]) if isinstance(folders, str) else None,
-            )
-            or None,
+            is_agent=parent is not None,
+            cwd=folders.split("\n")[0] if isinstance(folders, str) else None,
         )
         say = Dialogue(row["id"], created or parse_time(thread.get("updated_at")) or 0.0)
         for message in get_objects(thread, "messages"):
@@ -141,3 +117,6 @@ def _read_older(say: Dialogue, message: Mapping[str, Any]) -> Iterator[Item]:
         yield from say.call(use.get("id"), use.get("name"), use.get("input"), None)
     for result in get_objects(message, "tool_results"):
         yield from _read_result(say, result | {"tool_name": names.get(str(result.get("tool_use_id")))})
+
+
+READER: Final = make_reader(KIND, "Zed", "threads.db", _read_thread)

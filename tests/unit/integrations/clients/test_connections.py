@@ -353,11 +353,11 @@ def test_connect_found_connects_the_clients_named(memory: Memory, person: Path) 
 
 def test_settings_folders_depend_on_the_platform(tmp_path: Path) -> None:
     mac = Machine({}, "darwin", tmp_path)
-    assert mac.app_folder("Code") == tmp_path / "Library" / "Application Support" / "Code"
+    assert mac.app("Code") == tmp_path / "Library" / "Application Support" / "Code"
     windows = Machine({"APPDATA": str(tmp_path / "Roaming")}, "win32", tmp_path)
-    assert windows.app_folder("Claude") == tmp_path / "Roaming" / "Claude"
+    assert windows.app("Claude") == tmp_path / "Roaming" / "Claude"
     linux = Machine({"XDG_CONFIG_HOME": str(tmp_path / "xdg")}, "linux", tmp_path)
-    assert linux.app_folder("Code") == tmp_path / "xdg" / "Code"
+    assert linux.app("Code") == tmp_path / "xdg" / "Code"
 
 
 def test_the_command_is_the_running_program_or_python(tmp_path: Path) -> None:
