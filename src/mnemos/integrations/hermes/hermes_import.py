@@ -20,6 +20,7 @@ from mnemos import files
 from mnemos.errors import Busy, InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.host import Place
 from mnemos.notebook.notes import Book, parse_entries
+from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import HermesState, hermes_state
 from mnemos.transfer.readers.hermes import convert_session
 
@@ -109,7 +110,7 @@ class HermesImport:
             if not report.has_notes:
                 self._import_notes(memory, report)
             with self._open_state(report) as state:
-                ids = [] if state is None else _parents_first(state.parents())
+                ids = [] if state is None else sort_parents_first(state.parents(), allow_cycles=True)
                 for start in range(0, len(ids), _BATCH):
                     if self._stop.is_set() or state is None:
                         return None
@@ -202,15 +203,6 @@ class HermesImport:
 def read_notes(hermes: Path, book: Book) -> list[str]:
     """Return the entries of MEMORY.md or USER.md of Hermes."""
     return parse_entries(files.read(hermes / NOTES / book.filename) or "")
-
-
-def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
-    """Return the sessions in order, but parents before children."""
-    ordered: dict[str, None] = {}
-    for session_id in parents:
-        if session_id not in ordered:
-            ordered |= dict.fromkeys(_lineage(session_id, parents))
-    return list(ordered)
 
 
 def _lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:

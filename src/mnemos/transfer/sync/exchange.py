@@ -30,7 +30,7 @@ from mnemos.transfer.sync.record_merge import (
     read_removed,
     revive,
 )
-from mnemos.transfer.sync.session_merge import Gone, IncomingSession, SessionMerge, list_gone, list_sessions
+from mnemos.transfer.sync.session_merge import Gone, IncomingSession, SessionMerge, list_sessions
 from mnemos.transfer.sync.state import (
     CHUNK,
     REMOVED,
@@ -41,7 +41,7 @@ from mnemos.transfer.sync.state import (
     session_address,
     split_address,
 )
-from mnemos.transfer.sync.tally import Tally, TallyLine
+from mnemos.transfer.sync.tally import Tally
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -270,8 +270,7 @@ def _sync(memory: Memory, peer: Peer, progress: Progress, *, dry_run: bool) -> R
         mine.renew_sessions(touched)
         part_of(progress, (number + 0.6) / _ROUNDS, 1, "Sending")(0.0)
         for items in _list_items(mine, theirs):
-            reply = msgspec.convert(peer.ask({"ask": "merge", "items": items}), TallyLine)
-            report.sent.include(reply.to_tally())
+            _send(peer, items, report)
     progress(1.0)
     return report
 
@@ -305,9 +304,11 @@ def _exchange_removed(memory: Memory, peer: Peer, theirs: Digests, report: Repor
         merge_removed(memory, read_removed(_join(found, REMOVED)), report.received)
         _scrub(memory, report.received)
     now = State(memory, sessions=False)
-    items = [{"address": address, "records": now.read(address)} for address in differing]
-    reply = msgspec.convert(peer.ask({"ask": "merge", "items": items}), TallyLine)
-    report.sent.include(reply.to_tally())
+    _send(peer, [{"address": address, "records": now.read(address)} for address in differing], report)
+
+
+def _send(peer: Peer, items: list[Record], report: Report) -> None:
+    report.sent.include(msgspec.convert(peer.ask({"ask": "merge", "items": items}), Tally))
 
 
 def fetch(peer: Peer, addresses: Sequence[str]) -> dict[str, list[Record]]:
@@ -454,8 +455,3 @@ def count_differences(mine: Digests, theirs: Digests) -> dict[str, int]:
     kinds = sorted({one.partition("/")[0] for one in differing} - {SESSION})
     counts = {kind: sum(one.partition("/")[0] == kind for one in differing) for kind in kinds}
     return ({"sessions": len(sessions)} if sessions else {}) | counts
-
-
-def gone_messages(records: Sequence[Record]) -> dict[str, Gone]:
-    """Return the messages that another machine had removed."""
-    return list_gone(read_removed(records))

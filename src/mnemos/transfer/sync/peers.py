@@ -28,11 +28,11 @@ from mnemos.transfer.sync.exchange import (
     check_digests,
     checking,
     count_differences,
-    gone_messages,
     identify,
     pull,
 )
-from mnemos.transfer.sync.record_merge import revive
+from mnemos.transfer.sync.record_merge import read_removed, revive
+from mnemos.transfer.sync.session_merge import list_gone
 from mnemos.transfer.sync.state import REMOVED, Record, State, dump
 from mnemos.transfer.sync.tally import Tally
 
@@ -238,7 +238,7 @@ class SyncFolder:
             return found
 
         removed = fetch([address for address in digests if address.startswith(f"{REMOVED}/")])
-        gone = gone_messages([record for records in removed.values() for record in records])
+        gone = list_gone(read_removed([record for records in removed.values() for record in records]))
         touched = pull(self._memory, mine, digests, fetch, tally, gone)
         if missing:
             tally.explain(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count, filterfalse
 from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
@@ -280,7 +281,8 @@ class SessionMerge:
 
         def is_left(row: MessageRow | NewMessage) -> bool:
             key = row.role, row.timestamp
-            free = places.setdefault(key, _count_free(there.get(key, set())))
+            taken = there.get(key, set())
+            free = places.setdefault(key, filterfalse(taken.__contains__, count()))
             return next(free) not in gone.get(key, ())
 
         for row in before:
@@ -355,14 +357,6 @@ def parse_message_key(key: str) -> None:
         case [str(), str(), int() | float(), int()] if key == message_key(*found):
             return
     raise InvalidInput(f"{key[:100]!r} is not the key of a message")
-
-
-def _count_free(gone: set[int]) -> Iterator[int]:
-    place = 0
-    while True:
-        if place not in gone:
-            yield place
-        place += 1
 
 
 def _split(pairs: Sequence[Pair], incoming: Sequence[IncomingMessage | None]) -> Iterator[Sequence[Pair]]:

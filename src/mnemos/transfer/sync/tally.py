@@ -2,66 +2,58 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
 MOST_REASONS: Final = 50
+_LONGEST_REASON: Final = 300
 
 
-@dataclass(slots=True)
-class Tally:
-    added: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-    removed: Counter[str] = field(default_factory=Counter)
-    reasons: list[str] = field(default_factory=list)
+class Tally(msgspec.Struct, forbid_unknown_fields=True):
+    """Counts by kind, as this side makes them or the other one reports them."""
+
+    added: dict[str, int] = {}
+    changed: dict[str, int] = {}
+    removed: dict[str, int] = {}
+    reasons: list[str] = []
     """Reasons why items were not taken."""
     is_scrubbed: bool = True
     """False if something was forgotten and its bytes are still to be erased."""
 
     def add(self, kind: str, count: int = 1) -> None:
-        if count:
-            self.added[kind] += count
+        _count(self.added, kind, count)
 
     def change(self, kind: str) -> None:
-        self.changed[kind] += 1
+        _count(self.changed, kind)
 
     def remove(self, kind: str, *, forgotten: bool = False) -> None:
-        self.removed[kind] += 1
+        _count(self.removed, kind)
         self.is_scrubbed = self.is_scrubbed and not forgotten
 
     def explain(self, reason: str) -> None:
         if reason not in self.reasons and len(self.reasons) < MOST_REASONS:
-            self.reasons.append(reason)
+            self.reasons.append(reason[:_LONGEST_REASON])
 
     @property
     def is_empty(self) -> bool:
         return not (self.added or self.changed or self.removed)
 
     def include(self, other: Tally) -> None:
-        self.added += other.added
-        self.changed += other.changed
-        self.removed += other.removed
+        for mine, more in zip(self._counts(), other._counts(), strict=True):
+            for kind, count in more.items():
+                _count(mine, kind, count)
         for reason in other.reasons:
             self.explain(reason)
 
+    def _counts(self) -> tuple[dict[str, int], ...]:
+        return self.added, self.changed, self.removed
+
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "added": dict(self.added), "changed": dict(self.changed), "removed": dict(self.removed),
-            "reasons": self.reasons,
-        }  # fmt: skip
+        counts = dict(zip(("added", "changed", "removed"), self._counts(), strict=True))
+        return {**counts, "reasons": self.reasons}
 
 
-class TallyLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Counts that another machine reports."""
-
-    added: dict[str, int] = {}
-    changed: dict[str, int] = {}
-    removed: dict[str, int] = {}
-    reasons: list[str] = []
-
-    def to_tally(self) -> Tally:
-        reasons = [reason[:300] for reason in self.reasons[:MOST_REASONS]]
-        return Tally(Counter(self.added), Counter(self.changed), Counter(self.removed), reasons)
+def _count(counts: dict[str, int], kind: str, count: int = 1) -> None:
+    if count:
+        counts[kind] = counts.get(kind, 0) + count
