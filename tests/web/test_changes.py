@@ -137,3 +137,38 @@ def test_restore_repair_and_sql_that_deletes_ask_first(own_server: Server, open_
     seen.visit("health")
     page.get_by_role("button", name="Repair…").click()
     expect(page.locator("dialog[open] .stake")).to_contain_text("Nothing readable is lost")
+
+
+SET_HIDDEN = """hidden => {
+  Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def test_live_misses_nothing_while_it_is_hidden_or_paused(own_server: Server, open_page: Open) -> None:
+    home = ("--home", str(own_server.home))
+    seen = open_page(own_server)
+    seen.visit("live")
+    status, rows = seen.page.locator(".tag[role=status]"), seen.page.locator(".live li")
+    expect(status).to_have_text("live")
+    seen.page.evaluate(SET_HIDDEN, True)
+    run_program("remember", "the oven is serviced every March", *home)
+    seen.page.evaluate(SET_HIDDEN, False)
+    expect(rows.first).to_contain_text("every March")
+    seen.page.get_by_role("button", name="Pause").click()
+    run_program("remember", "the mixer is serviced every April", *home)
+    run_program("remember", "the fridge is serviced every May", *home)
+    expect(rows.first).to_contain_text("every March")
+    seen.page.get_by_role("button", name="Resume").click()
+    expect(rows.first).to_contain_text("every May")
+    expect(rows.nth(1)).to_contain_text("every April")
+    assert rows.count() == len(set(rows.all_inner_texts()))
+    # A second tab of the browser gets its changes from the first, and goes on alone.
+    second = seen.page.context.new_page()
+    second.goto(own_server.link())
+    second.wait_for_selector("nav.side")
+    second.goto(f"{own_server.url}#/live")
+    expect(second.locator(".tag[role=status]")).to_have_text("live")
+    seen.page.close()
+    run_program("remember", "the scale is serviced every June", *home)
+    expect(second.locator(".live li").first).to_contain_text("every June")
