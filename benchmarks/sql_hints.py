@@ -19,7 +19,6 @@ import apsw
 from benchmarks.report import Options, Result, Table
 from mnemos.workspace import functions
 from mnemos.workspace.sandbox.hints.failure import OFFER, hint
-from mnemos.workspace.sandbox.hints.nearest import Known
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "sql_hints"
 
@@ -45,15 +44,10 @@ def open_shop() -> apsw.Connection:
     return connection
 
 
-def know_shop() -> Known:
+def know_shop() -> dict[str, list[str]]:
     shop = open_shop()
     names = [str(row[0]) for row in shop.execute("SELECT name FROM sqlite_schema WHERE type <> 'index'")]
-    signatures = {function.name: function.signature for function in functions.FUNCTIONS}
-    return Known(
-        tables={name: [str(row[1]) for row in shop.execute(f"PRAGMA table_info({name})")] for name in names},
-        functions=list(signatures),
-        signatures=signatures,
-    )
+    return {name: [str(row[1]) for row in shop.execute(f"PRAGMA table_info({name})")] for name in names}
 
 
 def read_cases() -> list[dict[str, Any]]:
@@ -75,7 +69,7 @@ def find_refusal(sql: str) -> tuple[str, int]:
     raise AssertionError(f"SQLite takes this: {sql}")
 
 
-def judge(case: dict[str, Any], known: Known) -> Answer:
+def judge(case: dict[str, Any], known: dict[str, list[str]]) -> Answer:
     message, offset = find_refusal(case["sql"])
     text = hint(case["sql"], message, offset, known) or ""
     _, offered, statement = text.partition(OFFER)

@@ -166,30 +166,19 @@ def decide_encoding(source: Source) -> Encoding:
     Windows-1252, where they usually come from. Otherwise all of it is Windows-1252.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-    good = bad = lines = first_bad_line = 0
+    good = bad = 0
     for chunk in source.chunks():
         if not chunk.isascii() or decoder.getstate()[0]:
             text = decoder.decode(chunk)
-            flaws = [flaw.start() for flaw in _ESCAPED.finditer(text)]
-            if flaws and not bad:
-                first_bad_line = lines + text.count("\n", 0, flaws[0]) + 1
-            bad += len(flaws)
-            good += len(text) - len(text.encode("ascii", "ignore")) - len(flaws)
-        lines += chunk.count(b"\n")
+            flaws = len(_ESCAPED.findall(text))
+            bad += flaws
+            good += len(text) - len(text.encode("ascii", "ignore")) - flaws
     # A character cut off by the end of the file says nothing about the rest.
-    cut = len(decoder.getstate()[0])
     if good > bad or not bad:
-        return Encoding(
-            "utf-8-sig",
-            repairs=True,
-            note=f"{bad + cut:,} bytes are not valid UTF-8, the first on line "
-            f"{first_bad_line or lines + 1:,}; they were read as Windows-1252.",
-        )
-    return Encoding(
-        "cp1252",
-        repairs=True,
-        note="Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8.",
-    )
+        note = f"{bad or 1:,} bytes are not valid UTF-8; they were read as Windows-1252."
+        return Encoding("utf-8-sig", repairs=True, note=note)
+    note = "Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8."
+    return Encoding("cp1252", repairs=True, note=note)
 
 
 def decode(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:

@@ -162,7 +162,7 @@ class Import:
             return True
         self._match(connection, source)
         if mode == "upsert":
-            self._make_unique(connection)
+            self._make_unique(connection, source)
         return False
 
     def _kind(self, connection: apsw.Connection) -> str | None:
@@ -206,36 +206,21 @@ class Import:
                     "invalid_input", f"key names {name!r}. The columns are {', '.join(columns[:20])}."
                 )
 
-    def _make_unique(self, connection: apsw.Connection) -> None:
+    def _make_unique(self, connection: apsw.Connection, source: Table) -> None:
         """Add a unique index for upsert where the table's key is not unique."""
-        name = quote(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
-        if self._is_unique(connection):
-            return
-        connection.execute(
-            f"CREATE UNIQUE INDEX IF NOT EXISTS {name} ON {quote(self._wanted.table)} "
-            f"({_quote_all(self._wanted.key)})",
-            can_cache=False,
-        )
-        self._notes.append(f"{', '.join(self._wanted.key)} was made unique, by the index {name}")
-
-    def _is_unique(self, connection: apsw.Connection) -> bool:
-        wanted = {name.lower() for name in self._wanted.key}
-        with self._database.own():
-            indexes = connection.execute(
-                'SELECT i.name FROM pragma_index_list(?) AS i WHERE i."unique" AND NOT i.partial',
-                (self._wanted.table,),
-            ).fetchall()
-            keys = [
-                {
-                    str(row[0]).lower()
-                    for row in connection.execute("SELECT name FROM pragma_index_info(?)", index)
-                }
-                for index in indexes
-            ]
-            primary = connection.execute(
-                "SELECT name FROM pragma_table_info(?) WHERE pk", (self._wanted.table,)
-            ).fetchall()
-        return wanted in keys or wanted == {str(name).lower() for (name,) in primary}
+        try:
+            connection.execute(
+                f"EXPLAIN {self._insert(source)}", [None] * len(source.columns), can_cache=False
+            )
+        except apsw.SQLError as exc:
+            if "ON CONFLICT clause does not match" not in str(exc):
+                raise
+            name = quote(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
+            columns = _quote_all(self._wanted.key)
+            connection.execute(
+                f"CREATE UNIQUE INDEX {name} ON {quote(self._wanted.table)} ({columns})", can_cache=False
+            )
+            self._notes.append(f"{', '.join(self._wanted.key)} was made unique, by the index {name}")
 
     def _insert(self, source: Table) -> str:
         names = [column.name for column in source.columns]

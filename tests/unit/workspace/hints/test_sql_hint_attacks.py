@@ -11,7 +11,6 @@ from shop import KNOWN
 
 from mnemos.workspace.sandbox.hints import warnings
 from mnemos.workspace.sandbox.hints.failure import hint
-from mnemos.workspace.sandbox.hints.nearest import Known
 
 MOST = 2_000
 WORDS = st.sampled_from(
@@ -69,14 +68,11 @@ def test_what_sqlite_itself_says_of_nonsense_is_answered(sql: str) -> None:
         assert said is None or 0 < len(said) <= MOST
 
 
-@given(st.dictionaries(TEXTS, st.lists(TEXTS, max_size=4), max_size=4), st.lists(TEXTS, max_size=4), TEXTS)
-def test_any_names_may_be_in_a_database(
-    tables: dict[str, list[str]], functions: list[str], name: str
-) -> None:
-    known = Known(tables, functions)
+@given(st.dictionaries(TEXTS, st.lists(TEXTS, max_size=4), max_size=4), TEXTS)
+def test_any_names_may_be_in_a_database(tables: dict[str, list[str]], name: str) -> None:
     for kind in ("table", "column", "function"):
         sql = 'SELECT * FROM "' + name.replace('"', '""') + '"'
-        said = hint(sql, f"no such {kind}: {name}", 7, known)
+        said = hint(sql, f"no such {kind}: {name}", 7, tables)
         assert said is None or len(said) <= MOST
 
 
@@ -171,7 +167,7 @@ def test_a_statement_with_a_nul_is_answered() -> None:
 
 
 def test_ten_thousand_tables_with_long_names_are_answered_briefly() -> None:
-    known = Known({f"{'long' * 30}{number}": ["a" * 500] * 50 for number in range(10_000)}, [])
+    known = {f"{'long' * 30}{number}": ["a" * 500] * 50 for number in range(10_000)}
     said = hint("SELECT * FROM longlong", "no such table: longlong", None, known)
     assert said is not None
     assert len(said) <= MOST

@@ -7,19 +7,16 @@ from hypothesis import strategies as st
 from shop import KNOWN, hinted, offered, rows
 
 from mnemos.workspace.sandbox.hints.failure import hint
-from mnemos.workspace.sandbox.hints.nearest import Known
 
-WIDE = Known(
-    tables={
-        "customerOrders": ["orderId", "customer_name", "unit price", "order"],
-        "categories": ["id", "title"],
-        'odd "name"': ["x"],
-    },
-    functions=[],
-)
+Tables = dict[str, list[str]]
+WIDE: Tables = {
+    "customerOrders": ["orderId", "customer_name", "unit price", "order"],
+    "categories": ["id", "title"],
+    'odd "name"': ["x"],
+}
 
 
-def of(sql: str, message: str, known: Known = WIDE, offset: int | None = None) -> str:
+def of(sql: str, message: str, known: Tables = WIDE, offset: int | None = None) -> str:
     return hint(sql, message, offset, known) or ""
 
 
@@ -138,11 +135,11 @@ def test_where_nothing_is_near_the_tables_are_listed() -> None:
 
 
 def test_a_database_without_tables_says_so() -> None:
-    assert "no tables yet" in of("SELECT * FROM x", "no such table: x", Known({}, []))
+    assert "no tables yet" in of("SELECT * FROM x", "no such table: x", {})
 
 
 def test_a_long_list_is_cut_to_ten_names_and_a_few_hundred_characters() -> None:
-    many = Known({f"{'table' * 9}{number}": ["a"] for number in range(500)}, [])
+    many = {f"{'table' * 9}{number}": ["a"] for number in range(500)}
     said = of("SELECT * FROM zzz", "no such table: zzz", many)
     assert said.endswith(" more")
     assert said.count("tabletable") <= 100
@@ -197,7 +194,7 @@ def test_a_table_that_was_renamed_is_called_by_its_alias_in_a_star_too() -> None
 
 
 def test_an_ambiguous_column_of_tables_that_are_not_known_is_explained() -> None:
-    assert "a point" in of("SELECT a FROM x, y", "ambiguous column name: a", Known({}, []))
+    assert "a point" in of("SELECT a FROM x, y", "ambiguous column name: a", {})
 
 
 def test_a_wrong_column_in_double_quotes_may_be_a_text_or_a_column() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace import functions
 from mnemos.workspace.answers import TableNames
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.table_description import (
@@ -23,7 +22,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     TableSort,
 )
 from mnemos.workspace.sandbox.database import Database
-from mnemos.workspace.sandbox.hints.nearest import Known
 from mnemos.workspace.sandbox.lexer import Kind, fold, tokens, unquote
 
 MOST_SQL = 20_000
@@ -208,13 +206,11 @@ def describe_tables(database: Database) -> list[TableNames]:
         ]
 
 
-def know_names(database: Database, sql: str) -> Known:
-    """Return the names for a hint on a statement; some of them if there are very many tables."""
+def know_names(database: Database, sql: str) -> dict[str, list[str]]:
+    """Return tables with their columns for a hint on a statement; some of them if there are very many."""
     named = {fold(unquote(token.text)) for token in tokens(sql)}
     with database.own() as connection:
-        tables = {one.name: columns for one, columns in _list_with_columns(connection, database, named)}
-    signatures = {function.name: function.signature for function in functions.FUNCTIONS}
-    return Known(tables=tables, functions=list(signatures), signatures=signatures)
+        return {one.name: columns for one, columns in _list_with_columns(connection, database, named)}
 
 
 def list_columns(connection: apsw.Connection, table: str) -> list[str]:

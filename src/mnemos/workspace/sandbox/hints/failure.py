@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from mnemos.workspace.sandbox.hints import nearest
 from mnemos.workspace.sandbox.hints.equivalents import Rewritten, explain, recognise, rewrite
-from mnemos.workspace.sandbox.hints.nearest import Advice, Known, Schema
+from mnemos.workspace.sandbox.hints.nearest import Advice, Schema
 from mnemos.workspace.sandbox.hints.repairs import Complaint, Trial, repair, requote_strings
 from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, unquote
@@ -29,16 +29,16 @@ _NO_COLUMN = re.compile(r"table (\S+) has no column named (.+)", re.DOTALL)
 _AMBIGUOUS = re.compile(r"ambiguous column name: (.+)", re.DOTALL)
 
 
-def hint(sql: str, message: str, offset: int | None, known: Known) -> str | None:
+def hint(sql: str, message: str, offset: int | None, tables: Mapping[str, Sequence[str]]) -> str | None:
     """Return what to do about a statement that SQLite refused; None where there is nothing to say.
 
-    ``offset`` is where SQLite's message points, in bytes of UTF-8. The hint has at most 2,000 characters. An
-    offered statement has been compiled by SQLite and is whole, at the end after ``Try:``. After ``So far:``
-    is one that needs more, and the hint says what.
+    ``offset`` is where SQLite's message points, in bytes of UTF-8. ``tables`` have their columns.
+    The hint has at most 2,000 characters. An offered statement has been compiled by SQLite and is whole, at
+    the end after ``Try:``. After ``So far:`` is one that needs more, and the hint says what.
     """
     if "\0" in sql:
         return "the statement holds a NUL character: char(0) makes one, and params may hold it"
-    schema = Schema.of(known)
+    schema = Schema.of(tables)
     complaint = Complaint(message[:MOST], offset if offset is not None and offset >= 0 else None)
     if len(sql) > LONGEST:
         return _hint_long(sql, complaint, schema)

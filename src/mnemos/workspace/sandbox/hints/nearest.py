@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
 from apsw import keywords
 
+from mnemos.workspace import functions
 from mnemos.workspace.sandbox.guard import FUNCTIONS
 from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, unquote
@@ -28,33 +29,22 @@ _BEFORE_VALUES = frozenset({"=", "==", "<>", "!=", "LIKE", "(", ",", "IN", "THEN
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The database as hints see it."""
-
-    tables: Mapping[str, Sequence[str]]
-    """Tables and views with the names of their columns."""
-    functions: Sequence[str]
-    """Functions beyond SQLite's own."""
-    signatures: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Schema:
     """The known names in lower case, the way SQLite compares them."""
 
     tables: dict[str, str]
     columns: dict[str, tuple[str, ...]]
-    functions: frozenset[str]
     signatures: dict[str, str]
+    """Of the functions beyond SQLite's own."""
 
     @classmethod
-    def of(cls, known: Known) -> Schema:
-        names = _usable(known.tables, _MOST_TABLES)
+    def of(cls, tables: Mapping[str, Sequence[str]]) -> Schema:
+        """Return the names of a database: tables and views, with the names of their columns."""
+        names = _usable(tables, _MOST_TABLES)
         return cls(
             tables={name.lower(): name for name in names},
-            columns={name.lower(): _usable(known.tables[name], _MOST_COLUMNS) for name in names},
-            functions=frozenset(name.lower() for name in known.functions),
-            signatures={name.lower(): signature for name, signature in known.signatures.items()},
+            columns={name.lower(): _usable(tables[name], _MOST_COLUMNS) for name in names},
+            signatures={function.name: function.signature for function in functions.FUNCTIONS},
         )
 
     def tables_with(self, column: str) -> list[str]:
@@ -230,7 +220,7 @@ def advise_target_column(table: str, name: str, schema: Schema) -> Advice:
 
 
 def advise_function(name: str, schema: Schema) -> Advice:
-    found = find_nearest(name, sorted(schema.functions | FUNCTIONS))
+    found = find_nearest(name, sorted(schema.signatures.keys() | FUNCTIONS))
     # A short name resembles many others.
     found = [pair for pair in found if pair[0] > 0.75 or len(name) > 4]
     if not found:
