@@ -14,12 +14,12 @@ such a character get one more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from math import isfinite
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from mnemos.errors import TooLarge
 
@@ -264,8 +264,73 @@ def check_count(columns: int, limits: Limits) -> int:
     return columns
 
 
+class AnyScan(Protocol):
+    """Narrows down the type of a column, batch by batch."""
+
+    @property
+    def is_settled(self) -> bool:
+        """True if nothing that follows can change the type."""
+
+    @property
+    def is_number(self) -> bool: ...
+
+    def feed(self, cells: Sequence[Any], /) -> None: ...
+
+
+_Scan = TypeVar("_Scan", bound=AnyScan)
+
+
+class Survey(Generic[_Scan]):
+    """Results of the first pass: how many rows, their types, and whether the first one names the columns.
+
+    With ``may_name``, the first row is held back until that is known.
+    """
+
+    def __init__(self, new_scan: Callable[[], _Scan], *, may_name: bool) -> None:
+        self._new_scan = new_scan
+        self._may_name = may_name
+        self.scans: list[_Scan] = []
+        self.count = 0
+        self.first: Sequence[Any] = ()
+        self._following: list[list[str | None]] = []
+
+    def feed(self, rows: list[Any]) -> None:
+        self.count += len(rows)
+        if self._may_name:
+            if rows and not self.first:
+                self.first = rows.pop(0)
+            some = rows[: FOLLOWING - len(self._following)]
+            self._following += [
+                [cell[:COMPARED] if isinstance(cell, str) else None for cell in row] for row in some
+            ]
+        self._scan(rows)
+
+    def find_header(self, *, asked: bool | None, read: Callable[[str], str] = str) -> list[str] | None:
+        """Return the names in the first row, or None if it is data. ``read`` gives the text of a cell."""
+        if not self._may_name:
+            return None
+        texts = [read(cell) if isinstance(cell, str) else cell for cell in self.first]
+        if asked if asked is not None else self._looks_like_header(texts, read):
+            return ["" if text is None else str(text) for text in texts]
+        self._scan([self.first])
+        return None
+
+    def _looks_like_header(self, texts: Sequence[Any], read: Callable[[str], str]) -> bool:
+        following = [[cell and read(cell) for cell in row] for row in self._following]
+        are_numbers = [scan.is_number for scan in self.scans]
+        are_texts = all(isinstance(text, str) for text in texts)
+        return are_texts and looks_like_header(texts, are_numbers, following)
+
+    def _scan(self, rows: Sequence[Sequence[Any]]) -> None:
+        width = len(rows[0]) if rows else len(self.first)
+        self.scans += [self._new_scan() for _ in range(width - len(self.scans))]
+        for scan, cells in zip(self.scans, zip(*rows, strict=True), strict=False):
+            if not scan.is_settled:
+                scan.feed(cells)
+
+
 def looks_like_header(
-    first: Sequence[str], are_numbers: Sequence[bool], following: Sequence[Sequence[str]]
+    first: Sequence[str], are_numbers: Sequence[bool], following: Sequence[Sequence[str | None]]
 ) -> bool:
     """True if a record names the columns under it.
 
@@ -291,7 +356,7 @@ def looks_like_header(
     return not _recur(first, following)
 
 
-def _recur(first: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
+def _recur(first: Sequence[str], following: Sequence[Sequence[str | None]]) -> bool:
     """True if more than half of the cells are values further down, so that they are values here, too."""
     again = sum(
         bool(cell) and any(record[place] == cell for record in following) for place, cell in enumerate(first)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 from mnemos.errors import InvalidInput
@@ -25,6 +25,7 @@ from mnemos.workspace.formats.columns import (
     Limits,
     Row,
     Scan,
+    Survey,
     Value,
     find_guards,
     remove_guard,
@@ -69,12 +70,15 @@ class DelimitedTable:
         self._dialect = sniffed.dialect
         self._guards = find_guards(sniffed.dialect.delimiter)
         self._is_guarded = False
-        survey = self._survey()
-        self._has_header = survey.has_header() if header is None else header
-        self.columns = survey.columns(limits, has_header=self._has_header)
+        bad = BadLines()
+        survey = self._survey(bad)
+        found = survey.find_header(asked=header, read=remove_guard)
+        self._has_header = found is not None
+        given = names.clean_names(found or [""] * self._width, limits)
+        self.columns = tuple(Column(name, scan.kind) for name, scan in zip(given, survey.scans, strict=True))
         self.rows = survey.count - self._has_header
-        self.bad = sorted(survey.bad.kept, key=lambda line: line.number)
-        self.bad_total = survey.bad.total
+        self.bad = sorted(bad.kept, key=lambda line: line.number)
+        self.bad_total = bad.total
         self.empty_is_null = not self._is_guarded
         self.notes = self._make_notes(header_was_asked=header is None)
 
@@ -98,15 +102,15 @@ class DelimitedTable:
                 return sniff(lines, is_all=False, delimiter=delimiter)
         return sniff(lines, delimiter=delimiter)
 
-    def _survey(self) -> _Survey:
+    def _survey(self, bad: BadLines) -> Survey[Scan]:
         """Read the file once for the types of columns, the number of records and the bad lines."""
-        survey = _Survey([Scan() for _ in range(self._width)])
-        for good in self._read_good(survey.bad):
+        survey = Survey(Scan, may_name=True)
+        for good in self._read_good(bad):
             survey.feed(good)
-        if not survey.has_values:
+        if not any(survey.first) and not any(scan.has_values for scan in survey.scans):
             raise InvalidInput(
-                f"no record has {self._width} fields: {survey.bad.kept[0].reason}"
-                if survey.bad.kept
+                f"no record has {self._width} fields: {bad.kept[0].reason}"
+                if bad.kept
                 else "the file is empty"
             )
         return survey
@@ -184,50 +188,6 @@ class DelimitedTable:
         if kind is not Kind.TEXT:
             return [cell or None for cell in cells]
         return [remove_guard(cell) if cell else None for cell in cells]
-
-
-@dataclass(slots=True)
-class _Survey:
-    """Results of the first pass."""
-
-    scans: list[Scan]
-    bad: BadLines = field(default_factory=BadLines)
-    first: list[str] = field(default_factory=list)
-    following: list[list[str]] = field(default_factory=list)
-    count: int = 0
-
-    def feed(self, good: list[list[str]]) -> None:
-        self.count += len(good)
-        if good and not self.first:
-            self.first = good.pop(0)
-        if len(self.following) < names.FOLLOWING:
-            some = good[: names.FOLLOWING - len(self.following)]
-            self.following += [[cell[: names.COMPARED] for cell in record] for record in some]
-        if good:
-            self._scan(good)
-
-    @property
-    def has_values(self) -> bool:
-        return any(self.first) or any(scan.has_values for scan in self.scans)
-
-    def has_header(self) -> bool:
-        return names.looks_like_header(
-            list(map(remove_guard, self.first)),
-            [scan.is_number for scan in self.scans],
-            [list(map(remove_guard, record)) for record in self.following],
-        )
-
-    def columns(self, limits: Limits, *, has_header: bool) -> tuple[Column, ...]:
-        if not has_header:
-            self._scan([self.first])
-        given = map(remove_guard, self.first) if has_header else [""] * len(self.scans)
-        tidied = names.clean_names(given, limits)
-        return tuple(Column(name, scan.kind) for name, scan in zip(tidied, self.scans, strict=True))
-
-    def _scan(self, good: Sequence[Record]) -> None:
-        for place, scan in enumerate(self.scans):
-            if not scan.is_settled:
-                scan.feed([record[place] for record in good])
 
 
 @dataclass(frozen=True, slots=True)

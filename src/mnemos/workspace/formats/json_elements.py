@@ -365,6 +365,10 @@ class ValueScan:
         return self.kind in (Kind.INTEGER, Kind.REAL)
 
     @property
+    def is_settled(self) -> bool:
+        return False
+
+    @property
     def converter(self) -> Callable[[Any], Value] | None:
         """The conversion of a value. None if SQLite takes all of them unchanged."""
         if self.kind is Kind.TEXT and self._types & _NUMBERS:

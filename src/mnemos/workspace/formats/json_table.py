@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
-from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, row_size
+from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, Survey, row_size
 from mnemos.workspace.formats.json_elements import (
     BadElement,
     Document,
@@ -183,14 +183,14 @@ class JsonTable:
         find_rows = find_rows_on_lines if format == "jsonl" else find_rows_in_document
         self._layout = find_rows(lambda: decode(source.chunks(), encoding), limits)
         bad = BadLines()
-        survey = _survey(self._layout.values(bad), bad, limits)
-        if survey is None:
+        found = _read_all(self._layout.values(bad), bad, limits)
+        if found is None:
             raise InvalidInput(_explain_no_rows(bad, format))
-        self._shape = survey.shape
-        self._skips_first = survey.find_header(header)
-        self.columns = tuple(
-            Column(name, scan.kind) for name, scan in zip(survey.names(limits), survey.scans, strict=True)
-        )
+        self._shape, survey = found
+        header_names = survey.find_header(asked=header)
+        self._skips_first = header_names is not None
+        given = names.clean_names(header_names or self._shape.names(), limits)
+        self.columns = tuple(Column(name, scan.kind) for name, scan in zip(given, survey.scans, strict=True))
         self._converters = [scan.converter for scan in survey.scans]
         self.rows = survey.count - self._skips_first
         self.bad = sorted(bad.kept, key=lambda line: line.number)
@@ -304,63 +304,24 @@ class _Singles:
         return ["value"]
 
 
-class _Survey:
-    """Results of the first pass."""
-
-    def __init__(self, shape: _Shape) -> None:
-        self.shape = shape
-        self.scans: list[ValueScan] = []
-        self.count = 0
-        self._first: tuple[Any, ...] = ()
-        self._following: list[tuple[Any, ...]] = []
-        self._names: Sequence[str] | None = None
-
-    def feed(self, rows: list[tuple[Any, ...]]) -> None:
-        self.count += len(rows)
-        if isinstance(self.shape, _Arrays) and rows and not self._first:
-            self._first = rows.pop(0)
-            self._following = [tuple(map(_start, row)) for row in rows[: names.FOLLOWING]]
-        self._scan(rows)
-
-    def find_header(self, asked: bool | None) -> bool:  # noqa: FBT001
-        """True if rows are arrays and the first one names the columns."""
-        if not isinstance(self.shape, _Arrays):
-            return False
-        is_header = self._first_is_header() if asked is None else asked
-        if is_header:
-            self._names = ["" if value is None else str(value) for value in self._first]
-        else:
-            self._scan([self._first])
-        return is_header
-
-    def names(self, limits: Limits) -> list[str]:
-        return names.clean_names(self.shape.names() if self._names is None else self._names, limits)
-
-    def _first_is_header(self) -> bool:
-        if not all(isinstance(value, str) for value in self._first):
-            return False
-        return names.looks_like_header(self._first, [scan.is_number for scan in self.scans], self._following)
-
-    def _scan(self, rows: list[tuple[Any, ...]]) -> None:
-        width = len(rows[0]) if rows else len(self._first)
-        self.scans += [ValueScan() for _ in range(width - len(self.scans))]
-        for scan, values in zip(self.scans, zip(*rows, strict=True), strict=False):
-            scan.feed(values)
-
-
-def _survey(batches: Iterator[Values], bad: BadLines, limits: Limits) -> _Survey | None:
-    """Return what the first pass finds. None if there are no rows."""
-    survey: _Survey | None = None
+def _read_all(
+    batches: Iterator[Values], bad: BadLines, limits: Limits
+) -> tuple[_Shape, Survey[ValueScan]] | None:
+    """Return the shape of the rows and what the first pass finds. None if there are no rows."""
+    shape: _Shape | None = None
+    survey = Survey(ValueScan, may_name=False)
     for batch in batches:
         if not batch.values:
             continue
-        survey = survey or _Survey(_shape_of(batch.values, limits))
-        survey.feed(survey.shape.rows(batch, bad))
-    if survey is None or not survey.count or not survey.shape.names():
+        if shape is None:
+            shape = _shape_of(batch.values, limits)
+            survey = Survey(ValueScan, may_name=isinstance(shape, _Arrays))
+        survey.feed(shape.rows(batch, bad))
+    if shape is None or not survey.count or not shape.names():
         return None
-    if isinstance(survey.shape, _Objects):
-        survey.shape.is_learning = False
-    return survey
+    if isinstance(shape, _Objects):
+        shape.is_learning = False
+    return shape, survey
 
 
 def _shape_of(values: Sequence[Any], limits: Limits) -> _Shape:
@@ -368,10 +329,6 @@ def _shape_of(values: Sequence[Any], limits: Limits) -> _Shape:
     if counted[dict] and counted[dict] >= counted[list]:
         return _Objects(limits)
     return _Arrays(values, limits) if counted[list] else _Singles()
-
-
-def _start(value: Any) -> Any:
-    return value[: names.COMPARED] if isinstance(value, str) else None
 
 
 def _describe(value: Any) -> str:
