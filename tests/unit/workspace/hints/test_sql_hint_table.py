@@ -113,3 +113,8 @@ def test_a_statement_that_needs_more_is_not_offered_as_one_that_works() -> None:
 def test_a_text_in_a_numbered_column_is_explained() -> None:
     text = hint("INSERT INTO k VALUES ('x')", "datatype mismatch", None, KNOWN)
     assert "INTEGER PRIMARY KEY" in (text or "")
+
+
+def test_what_sqlite_has_for_percentiles_is_not_for_views() -> None:
+    said = hint("SELECT * FROM v", "unsafe use of percentile_cont()", None, KNOWN)
+    assert "percentile(x, 50)" in (said or "")
