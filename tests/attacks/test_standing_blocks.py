@@ -48,10 +48,11 @@ def make_ways(order: str, number: int) -> dict[str, str]:
         "column": f"CREATE TABLE column{number} (id, {name} TEXT)",
         "comment": f"CREATE TABLE comment{number} (id, a TEXT /* {comment} */)",
         "value": f"CREATE TABLE value{number} (a); INSERT INTO value{number} VALUES ('{value}')",
+        "view": f"CREATE VIEW view{number} AS SELECT '{value}' AS a",
     }
 
 
-@pytest.mark.parametrize("way", ["table", "column", "comment", "value"])
+@pytest.mark.parametrize("way", ["table", "column", "comment", "value", "view"])
 def test_no_order_in_a_table_gets_into_a_prompt(
     memory: Memory, way: str, attempts: Callable[[int], None]
 ) -> None:

@@ -30,6 +30,7 @@ from mnemos.workspace.sandbox.card.table_description import (
     write_number,
 )
 from mnemos.workspace.sandbox.card.table_rows import pick_spread
+from mnemos.workspace.sandbox.lexer import Kind, tokens, unquote
 
 NAME = 64
 CELL = 60
@@ -108,6 +109,7 @@ _MOST_CELLS = 30
 _JOINED = 1_000
 _TYPE = 30
 _DEFINITION = 300
+_SPEAKING = (Kind.WORD, Kind.NAME, Kind.STRING, Kind.ILLEGAL)
 _VALUE = 30
 _MOST_SQL = 6_000
 _MOST_SQL_LINES = 300
@@ -170,7 +172,7 @@ class _Block:
         if _is_unwanted(" ".join(column.name for column in shown)[:_JOINED]):
             columns = [LEFT_OUT]
         if self._structure.definition and detail.has_contents:
-            columns = [one_line(self._structure.definition, _DEFINITION)]
+            columns = [_write_definition(self._structure.definition)]
         if left_out := len(self._structure.columns) - len(shown):
             columns.append(f"+{left_out:,} more{' columns' * detail.has_types}")
         if detail.is_long:
@@ -285,6 +287,12 @@ class _Block:
 
 
 _NOTHING = ColumnSummary()
+
+
+def _write_definition(select: str) -> str:
+    """Return the SELECT of a view, unless a name or a text in it reads like an order."""
+    said = (unquote(token.text) for token in tokens(select[:_DEFINITION]) if token.kind in _SPEAKING)
+    return LEFT_OUT if any(map(_is_unwanted, said)) else one_line(select, _DEFINITION)
 
 
 def render_count(contents: Contents) -> str:
