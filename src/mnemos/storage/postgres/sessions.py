@@ -6,8 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from mnemos.storage.base import MessageRow, NewMessage
 from mnemos.storage.postgres.word_index import PostgresIndex, Rendered, to_json
 from mnemos.storage.queries import Queries
@@ -21,29 +19,12 @@ from mnemos.storage.transaction import Transaction
 _LAST_YEAR = 9999
 
 
-class _Stored(msgspec.Struct):
-    """A message as the statement takes it."""
-
-    id: int
-    role: str
-    timestamp: float
-    tool_name: str | None
-    tool_call_id: str | None
-    token_count: int | None
-    encoded: bool
-    metadata: str | None
-    tool_calls: str | None
-    content: str | None
-    origin: str | None
-    key: str | None
-
-
 class PostgresSessionReads(StoredSessionReads):
     def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
         return _count_days(super().growth(since))
 
 
-class PostgresSessionWrites(StoredSessionWrites):
+class PostgresSessionWrites(PostgresSessionReads, StoredSessionWrites):
     def __init__(
         self, tx: Transaction, space: Space, sql: Queries, index: PostgresIndex, eraser: Eraser
     ) -> None:
@@ -78,7 +59,7 @@ class PostgresSessionWrites(StoredSessionWrites):
             rendered.words += words.words
             rendered.stretches += words.stretches
             following += ids_needed(message.content, message.tool_calls, message.tool_name)
-        stored = [_Stored(number, *message[:-1]) for number, message in zip(ids, messages, strict=True)]
+        stored = [{"id": number} | message._asdict() for number, message in zip(ids, messages, strict=True)]
         asked: dict[str, Any] = {
             "key": key,
             "count": len(ids),
@@ -94,9 +75,6 @@ class PostgresSessionWrites(StoredSessionWrites):
         self._next = following
         self.appended += len(ids)
         return ids
-
-    def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
-        return _count_days(super().growth(since))
 
 
 def _make_row(number: int, session_id: str, message: NewMessage) -> MessageRow:
