@@ -1,14 +1,18 @@
-"""The same queries find the same messages in SQLite and in PostgreSQL."""
+"""The same queries and vectors find the same messages in SQLite and in PostgreSQL."""
 
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from contract.storage.openers import DAY, NOW, message, session_row
+from contract.storage.vectors import embed_all, nearest
 from mnemos.sessions.message_text import document_of
 from mnemos.storage.base import Filters, Order, Results, Storage
 from mnemos.storage.postgres.engine import PostgresStorage
@@ -114,6 +118,23 @@ def test_a_clear_winner_is_the_first_in_both(engines: tuple[Storage, Storage]) -
         if clear and first[0][0].message_id != first[1][0].message_id:
             different.append(text)
     assert different == []
+
+
+def test_the_same_vectors_are_near_to_the_digit(engines: tuple[Storage, Storage]) -> None:
+    for storage in engines:
+        assert embed_all(storage, dim=64, embed=_random_vector)
+    different = []
+    for text in ("deploy", "kalo", "mirten vel", "the and"):
+        for filters in ({}, {"roles": ["user"]}, {"since": NOW + 20 * DAY}):
+            found = [nearest(storage, _random_vector(text, 64), limit=10, **filters) for storage in engines]
+            if found[0] != found[1] or len(found[0]) != 10:
+                different.append((text, filters))
+    assert different == []
+
+
+def _random_vector(text: str, dim: int) -> Any:
+    vector = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(dim).astype(np.float32)
+    return vector / np.linalg.norm(vector)
 
 
 @pytest.mark.nightly
