@@ -36,8 +36,8 @@ UNNAMED_BY_WORDS: Final[Mapping[str, float]] = {
 # Unrelated texts are below this by chance.
 _NEAR_AT_ALL = 0.2
 # The least share of the best score that a hit has: with something of the question in it, or without.
-_LEAST_LINKED = 0.3
-_LEAST = 0.5
+_LEAST_LINKED = 0.25
+_LEAST = 0.4
 _FIRST = 10
 _LOOKED_AT = 5
 _NEAR = 3

@@ -32,8 +32,6 @@ _B = 0.75
 _DECAY = tuple(0.4 * 0.6**distance for distance in range(CONTEXT))
 # A long line speaks for itself.
 _SPEAKS_FOR_ITSELF = 40
-# An assistant's long answer is near to everything that is asked about its subject.
-_NEARNESS_OF_ANSWERS = 0.85
 _WORDS_OF_A_STATEMENT = 8
 # Calls and results of an agent's tools count less than its words.
 _OF_A_TOOL = 0.75
@@ -42,7 +40,6 @@ _LONGEST_REPEAT = 400
 _WORDS_OF_COURTESY = 2
 _REPEATS = 0.75
 _ON_THE_SUBJECT = 0.8
-_LATE = 20
 _MONTHS = frozenset({"april", "august", "june", "march", "may"})
 _WEEK = 7 * 86400.0
 _MONTH = 31 * 86400.0
@@ -55,11 +52,6 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?\"\n(] )(?<!^)\b[A-Z][a-zA-Z'’&]+|\"[^\"]{3,60}\"")
-_FIRST_PERSON = re.compile(r"\b(?:I|i|my|My|we|We|our|Our|me|mine|us)\b")
-_WORDS_OF_FIRST_PERSON = frozenset(b"I i my My we We our Our me mine us".split())
-_WORD_CHARACTERS = bytes(
-    code if code < 128 and (chr(code).isalnum() or chr(code) == "_") else 32 for code in range(256)
-)
 
 # An assistant's line with none of the words says something about them from this cosine on.
 _NEAR = 0.3
@@ -79,7 +71,7 @@ _LEAST_REPEATED = 0.2
 # Words of a question that tells nothing but what it asks for.
 _SHORT_QUESTION = 4
 
-UNBOUNDED = ("words", "meaning", "meaning_around", "meaning_of_session")
+UNBOUNDED = ("words", "meaning", "meaning_around")
 
 
 @dataclass(slots=True, eq=False)
@@ -194,18 +186,14 @@ def _bm25(scene: Scene, counts: dict[int, float], length: float, average: float)
 
 
 def _session(scene: Scene, found: list[Candidate]) -> None:
-    """Rate how much of the question a conversation has in its candidates, and how near it comes."""
-    nearest: dict[str, float] = defaultdict(float)
+    """Rate how much of the question a conversation has in its candidates."""
     there: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    asked = scene.asked.question.to_assistant
     for candidate in found:
         if candidate.stretch is None:
             continue
-        session, line = candidate.stretch.session_id, candidate.line
-        aside = not line.lends and not asked
-        nearest[session] = max(nearest[session], line.cosine * (_NEARNESS_OF_ANSWERS if aside else 1.0))
+        line = candidate.line
         for word in line.counts:
-            there[session][word] += 1.0 if line.lends else 0.5
+            there[candidate.stretch.session_id][word] += 1.0 if line.lends else 0.5
     shares = scene.shares
     covered = {
         session: sum([shares[word] * min(1.0, often) for word, often in words.items()])
@@ -214,7 +202,6 @@ def _session(scene: Scene, found: list[Candidate]) -> None:
     for candidate in found:
         of = candidate.stretch.session_id if candidate.stretch else ""
         candidate.features["session"] = covered.get(of, candidate.line.cover if not of else 0.0)
-        candidate.features["meaning_of_session"] = nearest.get(of, candidate.line.cosine)
 
 
 # --- the line alone -------------------------------------------------------------------------
@@ -232,7 +219,6 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
     features["time"] = float(question.wants_time and times.has_time(text))
     features["number"] = float(question.wants_number and has_number(text))
     features["name"] = float(question.wants_name and _names_something(text, scene))
-    features["first_person"] = float(not question.to_assistant and _is_first_person(text))
     features["asks"] = _asks(text) if question.is_question else 0.0
     # A line with little of the question does not repeat it, so most lines need not be read again.
     may_repeat = question.is_question and line.cover >= _LEAST_REPEATED
@@ -248,13 +234,6 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
 
 def has_number(text: str) -> bool:
     return _NUMBER.search(text) is not None
-
-
-def _is_first_person(text: str) -> bool:
-    if not text.isascii():
-        return _FIRST_PERSON.search(text) is not None
-    # The same, in a third of the time.
-    return not _WORDS_OF_FIRST_PERSON.isdisjoint(text.encode().translate(_WORD_CHARACTERS).split())
 
 
 def _codes(scene: Scene, line: Line) -> float:
@@ -329,11 +308,9 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
 
 
 def _beside(scene: Scene, candidate: Candidate) -> None:
-    """Rate the line as the reply to a question that has the words, and how late it comes."""
+    """Rate the line as the reply to a question that has the words."""
     candidate.features["replies"] = 0.0
     stretch = candidate.stretch
-    place = 0 if stretch is None else stretch.start + candidate.position
-    candidate.features["late"] = min(place, _LATE) / _LATE
     if stretch is None:
         return
     question, line = scene.asked.question, candidate.line
@@ -404,7 +381,6 @@ HYBRID: Mapping[str, float] = {
     "cover": 0.75,
     "session": 2.0,
     "meaning_around": 2.0,
-    "meaning_of_session": 1.5,
     "meaning_of_sentence": 1.0,
     "codes": 6.0,
     "replies": 1.5,
@@ -412,12 +388,10 @@ HYBRID: Mapping[str, float] = {
     "time": 2.0,
     "number": 1.5,
     "name": 1.5,
-    "first_person": 0.5,
     "in_span": 3.0,
     "of_span": 1.5,
     "asks": -1.0,
     "repeats": -15.0,
-    "late": -0.5,
     "machine": -3.5,
     "asked_machine": 3.0,
     "latest": 2.0,

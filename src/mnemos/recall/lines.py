@@ -87,8 +87,6 @@ class Stretch(Struct, frozen=True):
     session_id: str
     title: str | None
     project: str | None
-    start: int
-    """The number of messages of the conversation before it, up to 20."""
     lines: tuple[Line, ...]
     candidates: tuple[int, ...]
     lending: tuple[int, ...] = field(default=())
@@ -208,7 +206,6 @@ def _stretch(
         strip.session_id,
         strip.title,
         strip.project,
-        strip.start,
         lines,
         tuple(position for position in sorted(near) if lines[position].text),
         tuple(position for position, line in enumerate(lines) if line.lends),

@@ -53,7 +53,7 @@ _TAIL: Final = 400
 _SHORT: Final = 6
 _ALIKE: Final = 0.9
 # Below this share of the best score, few hits answer the question.
-_WEAK: Final = 0.6
+_WEAK: Final = 0.55
 
 
 class Turn(Struct, frozen=True):

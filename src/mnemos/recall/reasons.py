@@ -29,9 +29,6 @@ REASONS: Final[Mapping[str, Reason]] = {
     "meaning_around": Reason(
         "meaning", "meaning", "It is close to the question in meaning, together with the lines around it."
     ),
-    "meaning_of_session": Reason(
-        "meaning", "meaning of the conversation", "A line of its conversation is close in meaning."
-    ),
     "meaning_of_sentence": Reason(
         "meaning", "meaning of a sentence", "One of its sentences is close in meaning."
     ),
@@ -39,13 +36,11 @@ REASONS: Final[Mapping[str, Reason]] = {
     "replies": Reason(
         "conversation", "reply", "It follows somebody else's question that has words of this one."
     ),
-    "late": Reason("conversation", "late", "It comes late in its conversation."),
     "elsewhere": Reason("conversation", "other project", "Its conversation is about another project."),
     "speaker": Reason("who", "speaker", "The person that the question names said it."),
     "of_named": Reason(
         "who", "takes part", "Somebody that the question names takes part in its conversation."
     ),
-    "first_person": Reason("who", "first person", "It speaks in the first person."),
     "machine": Reason(
         "who", "assistant or tool", "An assistant or a tool wrote it, and it is long or says little."
     ),

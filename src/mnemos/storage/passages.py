@@ -96,11 +96,7 @@ class Strip(Struct, frozen=True):
 
     session_id: str
     title: str | None
-    source: str
     project: str | None
-    message_count: int
-    start: int
-    """The number of messages of the session before it, up to 20."""
     messages: tuple[MessageRow, ...]
 
 

@@ -63,10 +63,9 @@ class StripContract(Contract):
             message("question"),
             message("answer", role="assistant"),
             title="Birds",
-            source="web",
         )
         (strip,) = _strips(storage, ids[:1], reach=4)
-        assert (strip.session_id, strip.title, strip.source, strip.message_count) == ("s", "Birds", "web", 2)
+        assert (strip.session_id, strip.title, strip.project) == ("s", "Birds", None)
         assert [(row.id, row.session_id, row.role, row.content) for row in strip.messages] == [
             (ids[0], "s", "user", "question"),
             (ids[1], "s", "assistant", "answer"),

@@ -42,15 +42,13 @@ def assistant(text: str, **more: float) -> Said:
     return Said(text, "assistant", **more)  # type: ignore[arg-type]
 
 
-def strip(
-    first: int, *turns: Said | str, session: str = "s", at: float = NOW - 30 * DAY, start: int = 0
-) -> Strip:
-    """Messages of a session, a minute apart, with ids from ``first`` on; ``start`` others come before."""
+def strip(first: int, *turns: Said | str, session: str = "s", at: float = NOW - 30 * DAY) -> Strip:
+    """Messages of a session, a minute apart, with ids from ``first`` on."""
     rows = tuple(
         _row(first + number, session, said if isinstance(said, Said) else Said(said), at + number * MINUTE)
         for number, said in enumerate(turns)
     )
-    return Strip(session, None, "cli", None, start + len(rows), start, rows)
+    return Strip(session, None, None, rows)
 
 
 def _row(id: int, session: str, said: Said, at: float) -> MessageRow:

@@ -98,19 +98,10 @@ def test_a_conversation_about_it_speaks_for_all_its_lines() -> None:
     assert session[1] == session[2] == session[3] > session[4] == session[5]
 
 
-def test_the_nearest_line_speaks_for_its_conversation() -> None:
-    made = scene(
-        "kayak", strip(1, "a boat", "cold"), strip(3, "a cake", session="t"), cosines={1: 0.6, 3: 0.2}
-    )
-    of_session = feature(made, "meaning_of_session")
-    assert of_session[1] == of_session[2] > of_session[3]
-
-
 def test_a_passage_that_is_not_a_message_needs_no_conversation() -> None:
     made = scene("kayak", strip(1, "a kayak"), passages=[fact(9, "a kayak")], cosines={1: 0.5, 9: 0.5})
     found = judged(made)
     assert found[9].features["words"] > 0
-    assert found[9].features["meaning_of_session"] == found[1].features["meaning_of_session"]
     assert found[9].features["replies"] == 0
 
 
@@ -211,11 +202,6 @@ def test_a_line_that_has_what_is_asked_for_is_preferred(
 def test_an_answer_to_another_question_is_not_a_reason(name: str) -> None:
     found = feature(scene("kayak rental", strip(1, "the Harbour rental opens on 3 March at 9", "so")), name)
     assert set(found.values()) == {0.0}
-
-
-def test_who_speaks_of_themselves_is_preferred() -> None:
-    found = feature(scene("kayak", strip(1, "my kayak", "the kayak")), "first_person")
-    assert found[1] > found[2]
 
 
 # --- machines ---------------------------------------------------------------------------------
@@ -336,12 +322,6 @@ def test_a_mere_question_is_seldom_an_answer() -> None:
     )
     asks = feature(scene("which kayak?", talk), "asks")
     assert asks[1] > asks[3] >= asks[2] == 0
-
-
-def test_a_late_line_differs_from_the_beginning_of_its_conversation() -> None:
-    begun, gone_on = strip(1, "a kayak", "a kayak"), strip(3, "a kayak", session="t", start=15)
-    late = feature(scene("kayak", begun, gone_on), "late")
-    assert late[1] < late[2] < late[3] <= 1
 
 
 # --- codes ------------------------------------------------------------------------------------

@@ -123,16 +123,12 @@ class StoredPassageReads(Store):
             found[number].append(tuple(row))
         asked = {"ids": _json(message_ids), "shorter": characters, "characters": LONGEST}
         whole = dict(self._tx.rows(self._sql.longer, asked))
-        firsts = [
-            (key, found[number][0][0]) for number, (key, _, _) in zip(sorted(found), stretches, strict=True)
-        ]
-        starts = [count for (count,) in self._tx.rows(self._sql.starts, (json.dumps(firsts),))]
         strips: list[Strip] = []
         pairs = zip(stretches, sorted(found.items()), strict=True)
-        for number, ((key, _, _), (_, lines)) in enumerate(pairs):
-            session_id, title, source, project, count = known[key]
+        for (key, _, _), (_, lines) in pairs:
+            session_id, title, project = known[key]
             messages = tuple(_message(session_id, row, whole.get(row[0]), characters) for row in lines)
-            strips.append(Strip(session_id, title, source, project, count, starts[number], messages))
+            strips.append(Strip(session_id, title, project, messages))
         return strips
 
     def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:

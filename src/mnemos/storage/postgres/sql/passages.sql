@@ -33,7 +33,7 @@ WHERE c.space = :space
 ORDER BY c.session, low
 
 -- name: sessions_of
-SELECT key, id, title, source, project, message_count
+SELECT key, id, title, project
 FROM mnemos.sessions
 WHERE space = :space
     AND key IN (SELECT json_array_elements_text(?::json)::bigint)
@@ -54,22 +54,6 @@ JOIN mnemos.messages AS m ON m.space = :space
     AND m.session = (s.value ->> 0)::bigint
     AND m.id BETWEEN (s.value ->> 1)::bigint AND (s.value ->> 2)::bigint
 ORDER BY s.place, m.id
-
--- How many messages come before each stretch, counted to 20.
--- name: starts
-SELECT (
-    SELECT count(*)
-    FROM (
-        SELECT 1
-        FROM mnemos.messages AS b
-        WHERE b.space = :space
-            AND b.session = (s.value ->> 0)::bigint
-            AND b.id < (s.value ->> 1)::bigint
-        LIMIT 20
-    ) AS c
-)
-FROM json_array_elements(?::json) WITH ORDINALITY AS s (value, place)
-ORDER BY s.place
 
 -- name: longer
 SELECT m.id, substr(m.content, 1, :characters::int)

@@ -31,7 +31,7 @@ WHERE c.id BETWEEN :first AND :last
 ORDER BY c.session, low
 
 -- name: sessions_of
-SELECT key, id, title, source, project, message_count
+SELECT key, id, title, project
 FROM sessions
 WHERE key IN (SELECT value FROM json_each(?))
     AND NOT doomed
@@ -49,15 +49,6 @@ FROM json_each(:stretches) AS s
 CROSS JOIN messages AS m ON m.session = s.value ->> 0
     AND m.id BETWEEN s.value ->> 1 AND s.value ->> 2
 ORDER BY s.id, m.id
-
--- How many messages come before each stretch, counted to 20.
--- name: starts
-SELECT (
-    SELECT count(*)
-    FROM (SELECT 1 FROM messages AS b WHERE b.session = s.value ->> 0 AND b.id < s.value ->> 1 LIMIT 20)
-)
-FROM json_each(?) AS s
-ORDER BY s.key
 
 -- name: longer
 SELECT m.id, substr(m.content, 1, :characters)
