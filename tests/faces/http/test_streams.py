@@ -199,6 +199,14 @@ def test_an_export_of_chatgpt_and_a_csv_are_uploaded_and_imported(server: Server
     assert asked.json["rows"] == [["Müller"], ["東京"]]
 
 
+@pytest.mark.parametrize("name", ["verify", "import_archive"])
+@pytest.mark.parametrize("media", ["application/zstd", "application/octet-stream"])
+def test_a_damaged_upload_is_a_mistake_of_the_client(server: Server, name: str, media: str) -> None:
+    done = upload(server, name, b"(\xb5/\xfd not an archive", media)
+    assert (done.status, done.code) == (400, "invalid_input")
+    assert "damaged" in done.json["error"]["message"]
+
+
 def test_nothing_of_an_upload_stays_whatever_becomes_of_it(root: Path, tmp_path: Path) -> None:
     home = shutil.copytree(root / "home", tmp_path / "home")
     with serving(home) as server:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from mnemos.cancellation import Cancellation
-from mnemos.errors import InvalidInput, MnemosError, TimedOut, Unavailable
+from mnemos.errors import Corrupt, InvalidInput, MnemosError, TimedOut, Unavailable
 from mnemos.faces.http import limits
 from mnemos.faces.http.replies import Preview, encode
 from mnemos.faces.http.scopes import check_allowed
@@ -124,7 +124,11 @@ class OperationCalls:
         try:
             answer = self._perform(call, cancellation, progress)
         except MnemosError as exc:
-            exc.args = (str(exc).replace(call.file, name),)
+            said = str(exc).replace(call.file, name)
+            if isinstance(exc, Corrupt) and call.file in str(exc):
+                # The file of the client, not one of the home.
+                raise InvalidInput(said) from exc
+            exc.args = (said,)
             raise
         return answer.replace(encode(call.file)[1:-1], name.encode())
 
