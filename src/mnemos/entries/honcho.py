@@ -42,14 +42,7 @@ from mnemos.entries.backend import (
     encode_metadata,
     redact_entry,
 )
-from mnemos.errors import (
-    InvalidInput,
-    MnemosError,
-    NotFound,
-    PermissionDenied,
-    TooLarge,
-    Unavailable,
-)
+from mnemos.errors import InvalidInput, MnemosError, NotFound, PermissionDenied, TooLarge, Unavailable
 from mnemos.settings import Settings
 from mnemos.storage.entries import EntryRow
 from mnemos.text.secrets import redact as redact_secrets

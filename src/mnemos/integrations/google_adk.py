@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from mnemos.errors import NotFound
+from mnemos.integrations.shared.history import name_session
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.text.stored_text import escape_tags, render_speaker
@@ -43,7 +43,7 @@ class MnemosMemoryService(Opened, BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         await self._append(
-            session.app_name, session.user_id, _of(session.id), map(_read_event, session.events)
+            session.app_name, session.user_id, map(_read_event, session.events), "session", session.id
         )
 
     async def add_events_to_memory(
@@ -55,8 +55,8 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
     ) -> None:
-        name = _EVENTS if session_id is None else _of(session_id)
-        await self._append(app_name, user_id, name, map(_read_event, events))
+        name = (_EVENTS,) if session_id is None else ("session", session_id)
+        await self._append(app_name, user_id, map(_read_event, events), *name)
 
     async def add_memory(
         self,
@@ -66,7 +66,7 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
     ) -> None:
-        await self._append(app_name, user_id, _MEMORIES, map(_read_memory, memories))
+        await self._append(app_name, user_id, map(_read_memory, memories), _MEMORIES)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         if is_trivial(query):
@@ -76,7 +76,7 @@ class MnemosMemoryService(Opened, BaseMemoryService):
             limit=self._limit,
             kinds=["message"],
             source=SOURCE,
-            user_id=_owner(app_name, user_id),
+            user_id=name_session(app_name, user_id),
             all_projects=True,
             matches_only=True,
         )
@@ -100,25 +100,16 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         number = (memory_id or "").removeprefix(_PREFIX)
         if number.isascii() and number.isdigit():
             with suppress(NotFound):
-                await self._memory.forget(f"{_PREFIX}{number}", user_id=_owner(app_name, user_id))
+                await self._memory.forget(f"{_PREFIX}{number}", user_id=name_session(app_name, user_id))
 
-    async def _append(self, app_name: str, user_id: str, name: str, messages: Any) -> None:
+    async def _append(self, app_name: str, user_id: str, messages: Any, *name: str) -> None:
         said = [message for message in messages if message["content"]]
         if not said:
             return
-        owner = _owner(app_name, user_id)
-        session_id = f"{SOURCE}/{owner}/{name}"
+        owner = name_session(app_name, user_id)
+        session_id = name_session(SOURCE, app_name, user_id, *name)
         await self._memory.sessions.ensure_session(session_id, SOURCE, user_id=owner)
         await self._memory.sessions.append_messages(session_id, said)
-
-
-def _owner(app_name: str, user_id: str) -> str:
-    """Return the user here. Names are quoted, so that no two pairs have the same one."""
-    return f"{quote(app_name, safe='')}/{quote(user_id, safe='@')}"
-
-
-def _of(session_id: str) -> str:
-    return f"session/{quote(session_id, safe='')}"
 
 
 def _read_event(event: Event) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemos.errors import Conflict, InvalidInput, NotFound
+from mnemos.integrations.providers.conversation import extract_text
 from mnemos.integrations.shared.history import History, copy_of, item_of, message_of, read_text
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block
@@ -21,11 +22,7 @@ from mnemos.integrations.shared.tools import MemoryTool, list_tools
 with framework("openai-agents"):
     from agents import FunctionTool
     from agents.memory.session import SessionABC
-    from agents.memory.session_settings import (
-        SessionSettings,
-        coerce_session_settings,
-        resolve_session_limit,
-    )
+    from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
     from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
 
 if TYPE_CHECKING:
@@ -153,7 +150,7 @@ def recall_filter(session: MnemosSession) -> CallModelInputFilter:
 
     async def add(data: CallModelData[Any]) -> ModelInputData:
         said = (item for item in reversed(data.model_data.input) if isinstance(item, dict))
-        asked = next((_text(item) for item in said if item.get("role") == "user"), "")
+        asked = next((extract_text(item.get("content")) for item in said if item.get("role") == "user"), "")
         block = await recall_block(
             session._memory,
             asked,
@@ -189,11 +186,3 @@ def _read_output(message: Mapping[str, Any]) -> Any:
 
 def _is_output(item: Any) -> bool:
     return str(item.get("type")).endswith("_call_output")
-
-
-def _text(item: Any) -> str:
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part)

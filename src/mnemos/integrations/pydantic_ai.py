@@ -26,11 +26,7 @@ with framework("pydantic-ai"):
         ConversationRecord,
         ConversationStore,
     )
-    from pydantic_ai.messages import (
-        ModelMessage,
-        ModelMessagesTypeAdapter,
-        ModelRequest,
-    )
+    from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 
 SOURCE = "pydantic-ai"
 _RECORD = TypeAdapter(ConversationRecord)
@@ -122,12 +118,17 @@ def recall_instructions(
     """Return instructions for ``Agent(instructions=…)``: what other conversations say about the prompt."""
 
     async def add(context: RunContext[Any]) -> str:
-        parts = [context.prompt] if isinstance(context.prompt, str) else context.prompt or ()
-        asked = "\n".join(part for part in parts if isinstance(part, str))
         seen = [_name(context.conversation_id)] if context.conversation_id else []
+        asked = read_prompt(context)
         return await recall_block(store._memory, asked, user_id=scope, exclude_session_ids=seen)
 
     return add
+
+
+def read_prompt(context: RunContext[Any]) -> str:
+    """Return the text of the prompt of a run."""
+    parts = [context.prompt] if isinstance(context.prompt, str) else context.prompt or ()
+    return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def _name(conversation_id: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mnemos.errors import MnemosError
 from mnemos.integrations.pydantic_ai import SOURCE as CONVERSATIONS
+from mnemos.integrations.pydantic_ai import read_prompt
 from mnemos.integrations.shared.history import History, message_of
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block, warn_once
@@ -69,10 +70,10 @@ class MnemosMemory(Opened, AbstractCapability[Any]):
         return History(self._memory, ctx.conversation_id or "", SOURCE, user_id=self._user_id)
 
     async def _recall(self, ctx: RunContext[Any]) -> str:
-        parts = [ctx.prompt] if isinstance(ctx.prompt, str) else ctx.prompt or ()
-        asked = "\n".join(part for part in parts if isinstance(part, str))
         seen = [self._history(ctx).session_id, f"{CONVERSATIONS}/{ctx.conversation_id}"]
-        return await recall_block(self._memory, asked, user_id=self._user_id, exclude_session_ids=seen)
+        return await recall_block(
+            self._memory, read_prompt(ctx), user_id=self._user_id, exclude_session_ids=seen
+        )
 
 
 def memory_file_tool(memory: Source = None, *, user_id: str | None = None) -> Tool[Any]:

@@ -10,13 +10,7 @@ from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import LAST_MOMENT, MAX_NAME
-from mnemos.sessions.records import (
-    NOT_PLAIN,
-    PlainCalls,
-    dump_plain,
-    is_storable,
-    new_message,
-)
+from mnemos.sessions.records import NOT_PLAIN, PlainCalls, dump_plain, is_storable, new_message
 from mnemos.sessions.sdk_messages import read_messages
 from mnemos.sessions.session_types import Role
 from mnemos.storage.base import NewMessage

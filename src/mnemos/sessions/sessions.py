@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from io import BufferedReader
+from typing import IO, Any, Literal
 
-from mnemos.errors import AlreadyExists, InvalidInput
+from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.inputs import Moment, can_be_name, name, names, optional_name, whole
-from mnemos.sessions import session_search, session_upkeep
+from mnemos.language.moments import read_span
+from mnemos.sessions import session_search, session_upkeep, transcript
 from mnemos.sessions.lookups import Clock
-from mnemos.sessions.message_search import (
-    check_search,
-    find_messages,
-    make_filters,
-)
-from mnemos.sessions.records import (
-    check_message_id,
-    check_text,
-    new_session,
-)
-from mnemos.sessions.session_types import MessageHit, MetadataChange, Sort
-from mnemos.sessions.transfers import Transfers
+from mnemos.sessions.message_log import MessageLog
+from mnemos.sessions.message_search import check_search, find_messages, make_filters
+from mnemos.sessions.records import check_message_id, check_text, dump_json, new_session
+from mnemos.sessions.session_types import ExportedSession, ImportedSessions, MessageHit, MetadataChange, Sort
 from mnemos.sessions.working_history import hold_session
 from mnemos.settings import Settings
 from mnemos.storage.base import SessionRow, Storage, Writes
@@ -34,7 +28,7 @@ _DAY = 86400.0
 _IDS = {"session id": "id", "user_id": "user_id", "parent_session_id": "parent_session_id"}
 
 
-class Sessions(Transfers):
+class Sessions(MessageLog):
     """The sessions and messages of one space.
 
     Times are Unix seconds. Every method is one transaction unless it says otherwise. With
@@ -285,6 +279,70 @@ class Sessions(Transfers):
             summarizer=self._settings.llm if summarize else None,
         )
 
+    # --- export and import ---------------------------------------------------------------------
+
+    def export_session(self, session_id: str) -> ExportedSession:
+        """Return a session with its messages. An unknown one raises NotFound."""
+        name("session_id", session_id)
+        session = transcript.export_session(self._storage, session_id)
+        if session is None:
+            raise NotFound(f"There is no session {session_id!r}.")
+        return session
+
+    def export_all(
+        self,
+        source: str | None = None,
+        project: str | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> Iterator[ExportedSession]:
+        """Yield every session with its messages, read in short pages; ``since`` and ``until`` are starts."""
+        optional_name("source", source)
+        span = read_span(since, until, self._clock())
+        return transcript.iterate_sessions(self._storage, source, self._projects(project), span)
+
+    def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:
+        """Write one session per line of JSON and return their number."""
+        return self.write_jsonl(self.export_all(source, project), stream)
+
+    def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
+        """Write exported sessions as lines of JSON and return their number."""
+        return transcript.write_lines(sessions, stream)
+
+    def import_sessions(
+        self,
+        sessions: Iterable[Mapping[str, Any]],
+        *,
+        progress: Callable[[float], None] | None = None,
+    ) -> ImportedSessions:
+        """Store exported sessions. All are checked before any is written.
+
+        An existing session is skipped; one that an interrupted import left unfinished is completed.
+        Returns ``imported`` and ``skipped`` (ids) and ``messages`` (a number). Long sessions take several
+        short transactions. Can be undone.
+        """
+        most, now = self._settings.max_message_bytes, self._clock()
+        incoming = transcript.check_sessions(sessions, now=now, redact=self._redact, max_bytes=most)
+        if self._settings.disabled:
+            return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
+        done = transcript.store(self._storage, incoming, now, progress)
+        if done.created:
+            created = dump_json(done.created)
+            self._storage.write(lambda tx: self._log(tx, session_upkeep.IMPORT, "", None, created))
+        return {"imported": list(done.sessions), "skipped": list(done.skipped), "messages": done.messages}
+
+    def import_jsonl(
+        self, stream: Iterable[str] | BufferedReader, *, progress: Callable[[float], None] | None = None
+    ) -> ImportedSessions:
+        """Import the lines that ``export_jsonl`` wrote.
+
+        A file opened in binary mode is read twice, which takes less memory: one session at a time.
+        """
+        if isinstance(stream, BufferedReader):
+            return self.import_sessions(transcript.SessionLines(stream), progress=progress)
+        return self.import_sessions(transcript.read_lines(stream), progress=progress)
+
     # --- delete and clean up ------------------------------------------------------------------
 
     def delete_session(self, session_id: str, *, if_revision: int | None = None) -> bool:
@@ -383,3 +441,7 @@ class Sessions(Transfers):
 
     def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY
+
+    def _log(self, tx: Writes, operation: str, ref: str, before: str | None, after: str | None) -> int:
+        now, actor = self._clock(), self._settings.current_actor
+        return tx.audit.record(at=now, actor=actor, operation=operation, ref=ref, before=before, after=after)

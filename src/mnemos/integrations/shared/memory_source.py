@@ -1,4 +1,4 @@
-"""What every adapter begins with: its framework imported, and the memory that it is given or opens."""
+"""The framework of an adapter, imported, and its memory: given by the host, or opened and closed here."""
 
 from __future__ import annotations
 
