@@ -17,7 +17,7 @@ from mnemos.integrations.shared.history import name_session
 from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block, recall_block_now, warn_once
 from mnemos.memory.async_memory import AsyncMemory
-from mnemos.recall.answer import Recall, RecallHit
+from mnemos.recall.answer import RecallHit
 from mnemos.text.stored_text import escape_tags
 
 with framework("langchain"):
@@ -108,7 +108,8 @@ class MnemosRetriever(BaseRetriever):
         run_manager: Any,  # noqa: ARG002 - as LangChain has it
         k: int | None = None,
     ) -> list[Document]:
-        return _list_documents(self._open()[0].sync.recall(query, **self._ask(k)))
+        found = self._open()[0].sync.recall(query, **self._ask(k))
+        return [_make_document(hit) for hit in found.hits]
 
     async def _aget_relevant_documents(
         self,
@@ -117,7 +118,8 @@ class MnemosRetriever(BaseRetriever):
         run_manager: Any,  # noqa: ARG002 - as LangChain has it
         k: int | None = None,
     ) -> list[Document]:
-        return _list_documents(await self._open()[0].recall(query, **self._ask(k)))
+        found = await self._open()[0].recall(query, **self._ask(k))
+        return [_make_document(hit) for hit in found.hits]
 
     def _open(self) -> tuple[AsyncMemory, bool]:
         if self._opened is None:
@@ -157,10 +159,6 @@ def _read_turn(messages: Sequence[AnyMessage]) -> Iterator[dict[str, Any]]:
         converted = convert_to_openai_messages([message])
         for number, one in enumerate(converted):
             yield {**one, "key": f"{message.id}/{number}" if message.id else None}
-
-
-def _list_documents(found: Recall) -> list[Document]:
-    return [_make_document(hit) for hit in found.hits]
 
 
 def _make_document(hit: RecallHit) -> Document:

@@ -48,7 +48,9 @@ def read_page(tx: Reads, session_id: str, place: Place, limit: int) -> MessagePa
         else:
             before = max(limit - 1, 0) // 2
             rows = tx.sessions.around(place.number, before=before, after=max(limit - 1 - before, 0))
-    start = tx.sessions.position(session_id, rows[0].id) if rows else _find_end(tx, session_id, place)
+    # An empty page is at one of the ends.
+    end = 0 if place.kind == "before" else session.message_count
+    start = tx.sessions.position(session_id, rows[0].id) if rows else end
     return {
         "session_id": session_id,
         "messages": [message_dict(row) for row in rows],
@@ -60,11 +62,6 @@ def read_page(tx: Reads, session_id: str, place: Place, limit: int) -> MessagePa
 def _read_from(tx: Reads, session_id: str, position: int, limit: int) -> list[MessageRow]:
     first = tx.sessions.message_at(session_id, position)
     return [] if first is None else tx.sessions.messages(session_id, after=first - 1, limit=limit)
-
-
-def _find_end(tx: Reads, session_id: str, place: Place) -> int:
-    """Return where an empty page is: at one of the ends."""
-    return 0 if place.kind == "before" else tx.sessions.message_count(session_id)
 
 
 def read_outline(tx: Reads, session_id: str) -> Outline:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemos.errors import MnemosError
-from mnemos.sessions.message_batch import new_messages
+from mnemos.sessions.message_log import new_messages
 from mnemos.sessions.records import new_message
 from mnemos.text.secrets import redact, redact_all
 

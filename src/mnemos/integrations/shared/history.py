@@ -98,19 +98,9 @@ class History:
             await self._ensure()
             await self.memory.sessions.append_messages(self.session_id, list(messages))
 
-    async def rewrite(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        from_id: int | None = None,
-        if_revision: int | None = None,
-    ) -> None:
-        """Replace the messages, or those from one on; searches still find them."""
-        if if_revision is None:
-            await self._ensure()
-        await self.memory.sessions.rewrite(
-            self.session_id, list(messages), from_id=from_id, if_revision=if_revision
-        )
+    async def rewrite(self, messages: Sequence[Mapping[str, Any]], **where: Any) -> None:
+        """Replace the messages from one on, as ``Sessions.rewrite`` does; searches still find them."""
+        await self.memory.sessions.rewrite(self.session_id, list(messages), **where)
 
     async def pop(self, *, if_revision: int | None = None) -> Item | None:
         """Delete the newest message and return its item; None if there is none."""
