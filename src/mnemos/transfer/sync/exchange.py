@@ -95,7 +95,7 @@ def identify(memory: Memory) -> str:
 
 @contextmanager
 def checking(name: str) -> Iterator[None]:
-    """Raise InvalidInput for what the other side sent and is no part of a sync."""
+    """Raise InvalidInput where the other side sent something that does not belong to a sync."""
     try:
         yield
     except (msgspec.ValidationError, RecursionError, UnicodeError) as exc:

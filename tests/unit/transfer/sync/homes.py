@@ -71,7 +71,7 @@ def say(memory: Memory, session_id: str, *contents: str, role: str = "user") -> 
 
 
 def meet_in_part(one: Memory, two: Memory, killed: Memory, writes: int) -> None:
-    """Sync, and end it after so many transactions of one of the homes."""
+    """Sync, and stop after a number of transactions of one of the homes."""
     write, left = killed.storage.write, writes
 
     def write_and_end(work: Callable[[Any], Any], **given: Any) -> Any:

@@ -49,7 +49,7 @@ def scribble_and_sync(seed: int, writes: int, drive: Path) -> Counter[str]:
             if chance.random() < 0.15:
                 made[sync_somehow(chance, *chance.sample(homes, 2), drive)] += 1
         for home in homes:
-            # What ends at a time has ended on all of them.
+            # Entries that expire have expired on all of them.
             home.clock.advance(1e6)  # type: ignore[attr-defined]
         made[f"rounds: {settle(homes)}"] += 1
         first, second, third = (export(home) for home in homes)
