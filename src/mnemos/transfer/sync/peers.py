@@ -322,7 +322,12 @@ def _name(data: bytes) -> str:
 
 
 def _pack(path: Path, data: bytes) -> None:
-    files.replace(path, zlib.compress(data, 6))
+    try:
+        files.replace(path, zlib.compress(data, 6))
+    except MnemosError as exc:
+        # The merge came before: it is not true that nothing was changed.
+        reason = str(exc).partition(". ")[0]
+        raise type(exc)(f"{reason}. What was received is kept; sync again to leave the rest there.") from exc
 
 
 def _unpack(path: Path) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.memory import Memory
 from mnemos.progress import no_progress
 from mnemos.transfer.sync import peers
@@ -316,6 +316,28 @@ def test_a_list_that_names_other_files_is_refused(
     listing.write_bytes(zlib.compress(json.dumps(found).encode()))
     with pytest.raises(Refused):
         exchange(there, drive)
+
+
+def test_what_came_before_the_drive_was_full_is_kept(
+    homes: tuple[Memory, Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = homes
+    drive = tmp_path / "drive"
+    say(here, "s", "from here")
+    say(there, "t", "from there")
+    exchange(there, drive)
+
+    def fill_up(path: Path, data: bytes) -> None:
+        raise DiskFull(f"{path} could not be written: the disk is full. Nothing was changed.")
+
+    with monkeypatch.context() as full:
+        full.setattr(peers.files, "replace", fill_up)
+        with pytest.raises(DiskFull, match="received is kept"):
+            exchange(here, drive)
+    assert texts(here, "t") == ["from there"]
+    exchange(here, drive)
+    exchange(there, drive)
+    assert export(here) == export(there)
 
 
 def test_a_drive_that_is_not_there_is_named(homes: tuple[Memory, Memory], tmp_path: Path) -> None:
