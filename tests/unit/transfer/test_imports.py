@@ -52,6 +52,16 @@ def line(number: int, text: str, session: str = "s") -> str:
     )
 
 
+def answer_lines(blocks: list[dict[str, Any]]) -> list[str]:
+    """The lines of one answer, as Claude Code writes them: one for each block."""
+    about = {"type": "assistant", "sessionId": "s"}
+    message = {"id": "m", "role": "assistant"}
+    return [
+        json.dumps(about | {"uuid": f"a{number}", "message": message | {"content": [block]}})
+        for number, block in enumerate(blocks)
+    ]
+
+
 def texts(memory: mnemos.Memory, session: str = "s") -> list[str]:
     return [message["content"] for message in memory.sessions.get_messages(session)]
 
@@ -130,17 +140,7 @@ def test_the_rest_of_an_answer_is_stored_when_its_file_was_moved(
     path = tmp_path / "s.jsonl"
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Let me look."}, call]
-    lines = [
-        json.dumps(
-            {
-                "type": "assistant",
-                "sessionId": "s",
-                "uuid": f"a{number}",
-                "message": {"id": "m", "role": "assistant", "content": [block]},
-            }
-        )
-        for number, block in enumerate(blocks)
-    ]
+    lines = answer_lines(blocks)
     path.write_text("\n".join(lines[:2]) + "\n")
     bring(memory, path)
     path = path.rename(tmp_path / "moved.jsonl")
@@ -150,6 +150,19 @@ def test_the_rest_of_an_answer_is_stored_when_its_file_was_moved(
     first, second = memory.sessions.get_messages("s")
     assert (first["content"], first["tool_calls"]) == ("Let me look.", None)
     assert [one["function"]["name"] for one in second["tool_calls"]] == ["Bash"]
+
+
+def test_an_answer_waits_until_more_than_its_thoughts_is_written(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.jsonl"
+    thoughts = [{"type": "thinking", "thinking": text} for text in ("hm \ud800", "well")]
+    lines = answer_lines([*thoughts, {"type": "text", "text": "Let me look."}])
+    for count in range(1, 4):
+        path.write_text("\n".join([line(1, "Why?"), *lines[:count]]) + "\n")
+        bring(memory, path)
+        assert texts(memory) == ["Why?", "Let me look."][: 1 + count // 3]
+    assert memory.sessions.get_messages("s")[1]["metadata"]["thinking"].endswith("well")
 
 
 @pytest.mark.parametrize("how", ["renamed", "rewritten"])

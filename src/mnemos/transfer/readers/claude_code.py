@@ -38,7 +38,7 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, KnownCalls, Line, split_user_content
-from mnemos.transfer.readers.dialogue import make_conversation
+from mnemos.transfer.readers.dialogue import UNFINISHED, make_conversation
 
 _OWN_RECORDS: Final = frozenset(
     """
@@ -84,19 +84,24 @@ class _Transcript:
         self._begun: dict[str, Conversation] = {}
         self._answer: Answer | None = None
         self._time: float | None = state.get("time")
+        self._held: list[str] = state.get("held") or []
 
     def state(self) -> dict[str, Any]:
         return drop_empty(
             time=self._time,
+            held=(self._answer.encode() if self._answer is not None else self._held) or None,
             chains=self._chains.state() or None,
             titles=dict(self._titles) or None,
             **self._known.state(),
         )
 
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
+        held, self._held = self._held, []
+        for text in held:
+            yield from self._assistant(decode_struct(text.encode(), Line), text.encode())
         line = decode_struct(data, Line)
         if line.type == "assistant" and line.message is not None:
-            yield from self._assistant(line, len(data))
+            yield from self._assistant(line, data)
         elif line.type == "user" and line.message is not None:
             yield from self._user(line, line.message.content)
         elif line.type == "attachment" and (queued := line.get_queued()) is not None:
@@ -120,24 +125,31 @@ class _Transcript:
             yield Mark(position, number, self.state())
 
     def finish(self) -> Iterator[Item]:
+        """Yield the last answer, unless it has only begun: Claude Code writes what was thought first."""
+        if self._answer is not None and self._answer.has_begun():
+            yield UNFINISHED
+        else:
+            yield from self._finish_answer()
+
+    def _finish_answer(self) -> Iterator[Item]:
         """Yield the message of the last answer's lines."""
         answer, self._answer = self._answer, None
         if answer is not None:
             begun = self._begun.get(answer.session_id)
             yield from answer.items(self._known, begun.model if begun else None)
 
-    def _assistant(self, line: Line, size: int) -> Iterator[Item]:
+    def _assistant(self, line: Line, data: bytes) -> Iterator[Item]:
         if line.isApiErrorMessage:
             yield Skipped("error messages")
             return
         session_id = yield from self._open_session(line)
         if self._answer is None or not self._answer.continues(session_id, line):
-            yield from self.finish()
+            yield from self._finish_answer()
             self._answer = Answer(session_id, line, self._get_time(line))
-        self._answer.add(line, size)
+        self._answer.add(line, data)
 
     def _user(self, line: Line, content: Any) -> Iterator[Item]:
-        yield from self.finish()
+        yield from self._finish_answer()
         if line.is_injected():
             yield Skipped("injected context")
             return

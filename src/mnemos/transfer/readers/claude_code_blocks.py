@@ -61,6 +61,8 @@ _MAX_LEAVES: Final = 200
 _MAX_CHAINED: Final = 20_000
 # Bytes of lines that are joined to one answer.
 _LONGEST_ANSWER: Final = 4_000_000
+# Bytes of lines that are kept until more of their answer is there.
+_LONGEST_HELD: Final = 100_000
 
 
 class Block(msgspec.Struct):
@@ -214,16 +216,29 @@ class Answer:
         self._id = line.message.id if line.message is not None else None
         self._at = at
         self._lines: list[Line] = []
+        self._data: list[bytes] = []
         self._size = 0
 
     def continues(self, session_id: str, line: Line) -> bool:
         same = self._id is not None and line.message is not None and line.message.id == self._id
         return same and session_id == self.session_id and self._size < _LONGEST_ANSWER
 
-    def add(self, line: Line, size: int) -> None:
-        """Add a line and its number of bytes."""
+    def add(self, line: Line, data: bytes) -> None:
+        """Add a line, and as it was read."""
         self._lines.append(line)
-        self._size += size
+        self._data.append(data)
+        self._size += len(data)
+
+    def has_begun(self) -> bool:
+        """True if nothing is said so far, and little enough was thought to be kept for the next reading."""
+        blocks = (
+            block for line in self._lines if line.message for block in list_blocks(line.message.content)
+        )
+        return self._size < _LONGEST_HELD and all(block.type == "thinking" for block in blocks)
+
+    def encode(self) -> list[str]:
+        """Return the lines as they were read."""
+        return [data.decode("utf-8", "replace") for data in self._data]
 
     def items(self, known: KnownCalls, usual_model: str | None) -> Iterator[Item]:
         read = written = 0
