@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from .conftest import Open, Server
 from .test_tasks import ask
@@ -111,6 +111,23 @@ def test_headings_keep_their_words_on_a_small_window(server: Server, open_page: 
         box = seen.page.get_by_role("heading", level=1).bounding_box()
         assert box is not None
         assert box["height"] < 40, address
+
+
+def test_checks_run_once_when_health_is_left_and_opened_again(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    asked: list[str] = []
+    seen.page.on("request", lambda one: asked.append(one.url))
+    waiting: list[Route] = []
+    seen.page.route("**/v1/doctor", lambda one: waiting.append(one))
+    for address in ("health", "notebook", "health"):
+        seen.page.evaluate("address => { location.hash = address }", f"#/{address}")
+        expect(seen.page.get_by_role("heading", level=1)).to_have_text(address.title())
+        expect(seen.page.locator(".meter").first).to_be_visible()
+    expect(seen.page.locator("#main")).to_contain_text("Checking the whole database")
+    for one in waiting:
+        one.continue_()
+    expect(seen.page.locator("#main")).to_contain_text("everything is in order")
+    assert sum(url.endswith("/v1/doctor") for url in asked) == 1
 
 
 def test_console_keeps_within_a_small_window(server: Server, open_page: Open) -> None:

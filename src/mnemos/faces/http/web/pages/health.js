@@ -1,7 +1,7 @@
-import { act, atLeast, can, rights, useCall } from "../core.js";
+import { act, atLeast, call, can, rights, useCall } from "../core.js";
 import { Table, confirm, download } from "../forms.js";
 import { Line, Loaded, Meter, Panel, bytes, num } from "../ui.js";
-import { html } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { weigh } from "./overview.js";
 
 const Check = ({ one }) => html`<li><span class="tag ${one.ok ? "" : "bad"}">${one.ok ? "ok" : "failed"}</span>
@@ -13,9 +13,20 @@ const repair = () => confirm({
   text: "This rebuilds the index, counters and links that a check finds damaged. Nothing readable is lost.",
 });
 
-/** The checks read the whole database, so they begin when the rest of the page is there. */
+let checking = null;
+/** One run at a time, also when the page was left and is opened again: it reads the whole database. */
+const check = () => (checking ??= call("doctor").finally(() => (checking = null)));
+
+/** The checks begin when the rest of the page is there. */
 function Checks({ isReady }) {
-  const found = useCall("doctor", {}, { skip: !isReady });
+  const [found, set] = useState({});
+  useEffect(() => {
+    if (!isReady) return;
+    const look = () => check().then((data) => set({ data }), (error) => set({ error }));
+    look();
+    window.addEventListener("mnemos:changed", look);
+    return () => window.removeEventListener("mnemos:changed", look);
+  }, [isReady]);
   return html`<${Panel} id="checks" title="Checks" more=${atLeast("write") && can("doctor") && html`<button
       onClick=${repair}>Repair…</button>`}>
     ${!found.data && !found.error && html`<p class="muted">Checking the whole database…</p>`}
