@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -109,6 +110,21 @@ def test_clients_named_to_connect_found_need_yes_in_a_pipe(person: Path, mnemos:
     assert contents(person) == {}
     assert mnemos("connect", "found", "--client", "cursor", "--yes").code == 0
     assert (person / ".cursor/mcp.json").exists()
+
+
+def test_undo_alone_disconnects_every_client_and_keeps_what_they_wrote(person: Path, mnemos: Mnemos) -> None:
+    (person / ".codex").mkdir()
+    assert mnemos("connect", "--yes").code == 0
+    settings = person / ".cursor/mcp.json"
+    settings.write_text(settings.read_text().replace("{", '{"mine": 1,', 1))
+    before = contents(person)
+    assert mnemos("connect", "--undo").code == 4
+    assert contents(person) == before
+    done = mnemos("connect", "--undo", "--yes")
+    assert (done.code, done.out.count("Disconnected")) == (0, 2)
+    assert json.loads(settings.read_text()) == {"mine": 1}
+    assert "connected (" not in mnemos("connect").out.replace("not connected (", "")
+    assert mnemos("connect", "--undo").code == 0
 
 
 def contents(folder: Path) -> dict[str, bytes]:

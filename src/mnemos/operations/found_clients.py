@@ -13,7 +13,7 @@ from mnemos.errors import MnemosError
 from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.operations.base import Info, Operation, Question, Result, Traits
-from mnemos.operations.connect import HERMES, OPERATIONS, check_sdk, name_client, this_machine
+from mnemos.operations.connect import HERMES, OPERATIONS, Undo, check_sdk, name_client, this_machine
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -25,12 +25,13 @@ _Terminal = Literal["claude-code", "codex", "gemini", "qwen", "opencode", "herme
 
 
 class ConnectFound(Operation, frozen=True, kw_only=True):
-    """Find programs on this machine that could use this memory, and connect the chosen ones."""
+    """Find programs on this machine that could use this memory, and connect or disconnect the chosen
+    ones."""
 
     traits: ClassVar[Traits] = Traits(
         title="Find programs to connect",
         help="Find programs on this machine that could use this memory. At a terminal, offers to connect "
-        "each of them; --yes connects them all.",
+        "each of them; --yes connects them all. With --undo, disconnects those that are connected.",
         idempotent=True,
         local=True,
         begins=True,
@@ -40,15 +41,16 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
 
     client: Annotated[
         list[_Editor | _Terminal] | None,
-        Meta(description="Program to connect, such as codex; can be repeated"),
+        Meta(description="Only this program, such as codex; can be repeated"),
     ] = None
+    undo: Undo = False
 
     def writes(self) -> bool:
-        return bool(self.client)
+        return self.undo or bool(self.client)
 
     def run(self, memory: Memory) -> ClientsFound:
         said = [
-            f"{client}: {OPERATIONS[client]().run(memory).as_text()}"
+            f"{client}: {OPERATIONS[client](undo=self.undo).run(memory).as_text()}"
             for client in dict.fromkeys(self.client or ())
         ]
         return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, HERMES)], said=said)
@@ -56,16 +58,18 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
     def questions(self, memory: Memory) -> Sequence[Question]:
         if memory.settings.disabled:
             return ()
-        wanted = dict.fromkeys(self.client or (*CLIENTS, HERMES))
-        offered = [client for client in wanted if self.client or _state(memory, client).is_offered]
         return [
             altered(question, key=client)
-            for client in offered
-            for question in OPERATIONS[client]().questions(memory)
+            for client in self.client or self._find_wanted(memory)
+            for question in OPERATIONS[client](undo=self.undo).questions(memory)
         ]
 
+    def _find_wanted(self, memory: Memory) -> list[str]:
+        states = [_state(memory, client) for client in (*CLIENTS, HERMES)]
+        return [one.client for one in states if (one.connected if self.undo else one.is_offered)]
+
     def offer(self, memory: Memory) -> tuple[str, tuple[str, ...]] | None:
-        offers = (OPERATIONS[client]().offer(memory) for client in self.client or ())
+        offers = (OPERATIONS[client](undo=self.undo).offer(memory) for client in self.client or ())
         return next((offer for offer in offers if offer is not None), None)
 
     def with_answers(self, answers: Mapping[str, str]) -> Operation:
