@@ -463,6 +463,7 @@ class AsyncClient:
             | Literal["claude-code", "codex", "gemini", "qwen", "opencode", "hermes"]
         ]
         | None = ...,
+        undo: bool = ...,
     ) -> of_found_clients.ClientsFound: ...
     async def connect_claude_code(
         self,

@@ -195,7 +195,7 @@ class RemoteNotebook(RemotePart):
         found = self._read(target)
         if found["altered"]:
             raise Refused(
-                f"An entry of {target} has hidden characters or reads like an order to a model, and is not "
+                f"An entry of {target} has hidden characters or looks like a prompt injection, and is not "
                 'sent as it is stored. memory.call("notebook_show") has what may be shown.'
             )
         entries: list[str] = found["entries"]

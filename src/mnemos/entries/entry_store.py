@@ -124,7 +124,7 @@ class Entries(MemoryBackend):
     ) -> bool:
         """Set the value of a key, with secrets redacted.
 
-        An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
+        An entry that looks like a prompt injection raises Refused, unless a person passes ``allow``.
         """
         text = check_value(value, self._settings.max_message_bytes)
         self.put(user_id, key, text, metadata=metadata, allow=allow)
@@ -145,7 +145,7 @@ class Entries(MemoryBackend):
 
         A namespace is a user, or several labels, of which the first is the owner. ``fields`` are the paths
         in the value that are searched, such as ``notes[*].text``: by default all of it, for ``[]`` nothing.
-        From ``expires_at`` on there is no such entry. An entry that reads like an order to a model raises
+        From ``expires_at`` on there is no such entry. An entry that looks like a prompt injection raises
         Refused, unless a person passes ``allow``.
         """
         self.write(namespace, [NewEntry(key, value, metadata, fields, expires_at)], allow=allow)

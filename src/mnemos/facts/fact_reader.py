@@ -52,7 +52,7 @@ def read_status(tx: Reads, budget: Budget, notes: Sequence[str], user: str | Non
 
 
 def _show_name(tx: Reads, name: str) -> str:
-    """Return a name for the block, unless it came in as data and reads like an order to a model."""
+    """Return a name for the block, unless it came in as data and looks like a prompt injection."""
     return LEFT_OUT if is_order(name) and not is_allowed(tx, name) else name
 
 

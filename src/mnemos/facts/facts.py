@@ -84,7 +84,7 @@ class Facts(FactLookups):
         A statement replaces the live one of the same type, target and scope. Repeating a fact only renews
         its reference time. ``scope`` is a unit of work, opened by its first fact; the default is the scope
         this session wrote to last. ``valid_from`` is when the facts began to hold, by default now. Facts that
-        read like an order to a model raise Refused, unless a person passes ``allow``. A fact with a
+        look like prompt injections raise Refused, unless a person passes ``allow``. A fact with a
         ``user_id`` belongs to that user; without, it is shared.
         """
         self._settings.check_enabled()

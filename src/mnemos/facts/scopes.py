@@ -78,7 +78,7 @@ def open_scope(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
 
 
 def _cool_marked(tx: Writes, scope_id: int) -> None:
-    """Keep imported facts cold that read like an order to a model."""
+    """Keep imported facts cold that look like prompt injections."""
     hot = tx.facts.hot(constraints=_CONSTRAINTS_WARMED, count=_CONSTRAINTS_WARMED)
     here = [fact for fact in (*hot.constraints, *hot.others) if fact.scope_id == scope_id]
     marked = [

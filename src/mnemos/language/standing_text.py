@@ -18,13 +18,13 @@ _SEAM: Final = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 
 
 def leave_out_order(text: str) -> str:
-    """Return a text, or a remark in its place if it reads like an order to a model."""
+    """Return a text, or a remark in its place if it looks like a prompt injection."""
     return LEFT_OUT if is_order(text) else text
 
 
 @lru_cache(maxsize=4096)
 def is_order(text: str) -> bool:
-    """True if a text reads like an order to a model. One or two words never do, and are not scanned."""
+    """True if a text looks like a prompt injection. One or two words never do, and are not scanned."""
     words = _SEAM.sub(" ", text)
     if (
         len(text) < _SHORT

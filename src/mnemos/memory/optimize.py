@@ -212,7 +212,7 @@ class _Room:
                     stated_by="agent",
                 )
             except Refused:
-                # A part of it reads like an order to a model.
+                # A part of it looks like a prompt injection.
                 return None
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))

@@ -77,7 +77,7 @@ class Notebook:
     def add(self, content: str, *, target: str = Book.MEMORY, allow: bool = False) -> Use:
         """Add an entry. An exact duplicate is not added twice.
 
-        An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
+        An entry that looks like a prompt injection raises Refused, unless a person passes ``allow``.
         """
         return self.change([{"action": "add", "content": content}], target=target, allow=allow)
 
@@ -408,7 +408,7 @@ class Notebook:
         admit(self._storage, "note", notes, allow=allow, at=now, actor=actor, find=find_orders)
 
     def _find_allowed(self, entries: Sequence[str]) -> frozenset[str]:
-        """Return the entries that read like an order to a model and that a person allowed."""
+        """Return the entries that look like prompt injections and that a person allowed."""
         marked = [entry for entry in entries if find_orders(entry)]
         if not marked:
             return frozenset()

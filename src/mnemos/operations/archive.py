@@ -80,9 +80,8 @@ class Archived(Result, frozen=True, kw_only=True):
 
 
 class ImportArchive(LongOperation, frozen=True, kw_only=True):
-    """Import everything from an archive that this memory does not have. The archive is verified before
-    anything is stored; existing items are kept unless the archive has newer ones. Cannot be undone: back up
-    first."""
+    """Import everything in an archive that this memory lacks. The archive is verified before anything is
+    stored. Existing items are kept unless the archive has newer ones. Cannot be undone: back up first."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import an archive",
@@ -94,9 +93,9 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         example="memory.tar.zst",
     )
 
-    path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
+    path: Annotated[str, Meta(description="Archive written by export: a file or a folder")]
     allow: Annotated[
-        bool, person_only("Import notes and templates even if they read like an order to a model")
+        bool, person_only("Import notes and templates even if they look like prompt injections")
     ] = False
 
     def questions(self, memory: Memory) -> Sequence[Question]:
@@ -172,7 +171,7 @@ class ArchiveImported(Result, frozen=True, kw_only=True):
 
     def for_person(self) -> str:
         marked = sum(part.marked for part in self.parts)
-        advice = f"\nTo import the {marked:,} that read like an order to a model, repeat it with --allow."
+        advice = f"\nTo import the {marked:,} that look like prompt injections, repeat it with --allow."
         return self.as_text() + (advice if marked else "")
 
     @property
@@ -191,7 +190,7 @@ class VerifyArchive(LongOperation, frozen=True, kw_only=True):
         example="memory.tar.zst",
     )
 
-    path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
+    path: Annotated[str, Meta(description="Archive written by export: a file or a folder")]
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveCompared:
         found = memory.compare_archive(path_of(self.path), part_of(progress, 0, 1, "Comparing"))
@@ -251,7 +250,7 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
         title="Back up", local=True, positional=("path",), example="mnemos-backup.db"
     )
 
-    path: Annotated[str, Meta(description="File to write; it must not exist")]
+    path: Annotated[str, Meta(description="New file to write")]
 
     def writes(self) -> bool:
         # Without a file there is no success to report: the call raises an error.
@@ -284,7 +283,7 @@ class Restore(Operation, frozen=True, kw_only=True):
         example="mnemos-backup.db --yes",
     )
 
-    path: Annotated[str, Meta(description="File that backup wrote")]
+    path: Annotated[str, Meta(description="A backup file")]
 
     def run(self, memory: Memory) -> Restored:
         return Restored(former_data=str(memory.restore(self._backup())))

@@ -21,12 +21,23 @@ if TYPE_CHECKING:
 MOST = 2**53
 """Largest whole number that JSON carries unchanged everywhere."""
 
-Session = Annotated[str, Meta(description="Session: its id, the beginning of its id, or its title")]
+Session = Annotated[str, Meta(description="Id of the session, or its beginning, or its title")]
 Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
 Project = Annotated[str | None, Meta(description="Project: path or folder")]
-When = Annotated[
-    str | float | None, Meta(description="Date or time: 2026-10-01, yesterday, 3 days ago; local time zone")
-]
+
+
+def moment(description: str) -> Meta:
+    """Annotate a date or time, in local time unless it names a zone."""
+    return Meta(description=description, extra={METAVAR: "DATE"})
+
+
+METAVAR = "metavar"
+"""Key of the word that stands for a value in the help of a command."""
+
+_Moment = str | float | None
+Since = Annotated[_Moment, moment("From this date or time on: 2026-10-01, yesterday, 3 days ago")]
+Until = Annotated[_Moment, moment("Before this date or time")]
+AsOf = Annotated[_Moment, moment("As it was at this date or time")]
 Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to skip")]
 
 
@@ -62,13 +73,13 @@ def is_unlisted(extra: Mapping[str, Any] | None) -> bool:
 
 # A tool that a model reads about in every prompt has few arguments.
 OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
-AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
+AllProjects = Annotated[bool, person_only("Don't prefer the current project")]
 # A program that calls for a model names the user: see ``Memory.call``.
-User = Annotated[str | None, person_only("Only this user's data and shared data, which has no user")]
+User = Annotated[str | None, person_only("Only data of this user, and data without a user")]
 Revision = Annotated[
-    int | None, Meta(description="Refuse unless this is the session's revision, so nobody changed it since")
+    int | None, Meta(description="Fail if the session has another revision, because someone changed it")
 ]
-Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
+Allow = Annotated[bool, person_only("Store it even if it looks like a prompt injection")]
 
 
 def is_person_only(extra: Mapping[str, Any] | None) -> bool:

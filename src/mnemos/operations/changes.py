@@ -24,7 +24,7 @@ class ListChanges(Operation, frozen=True, kw_only=True):
 
     since: Annotated[
         str | None,
-        Meta(description="Cursor of an earlier answer, 0-0-0 for the start, or a date or time"),
+        Meta(description="Cursor from an earlier answer, 0-0-0 for the start, or a date or time"),
     ] = None
     limit: Annotated[int, up_to(1000)] = 50
     recalls: Annotated[bool, leave_unlisted("Also list questions that were asked from now on")] = False

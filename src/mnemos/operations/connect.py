@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 HERMES = "hermes"
 _PAST = {"add": "added", "update": "updated", "remove": "removed", "write": "wrote", "clear": "cleared"}
 
-Undo = Annotated[bool, Meta(description="Disconnect again; the memory is kept")]
+Undo = Annotated[bool, Meta(description="Disconnect; the memory is kept")]
 Print = Annotated[bool, Meta(description="Only show what would be changed")]
-Diff = Annotated[bool, Meta(description="Only show every line that would be changed")]
+Diff = Annotated[bool, Meta(description="Only show the changes line by line")]
 
 
 def _traits(title: str) -> Traits:
@@ -277,7 +277,7 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
 class _ConnectRecorded(_ConnectClient, frozen=True, kw_only=True):
     """Connect a client that can record and recall by itself."""
 
-    no_hooks: Annotated[bool, Meta(description="Only the server, without automatic recall and recording")] = (
+    no_hooks: Annotated[bool, Meta(description="Only add the server: no automatic recall or recording")] = (
         False
     )
 
@@ -287,7 +287,7 @@ class _ConnectRecorded(_ConnectClient, frozen=True, kw_only=True):
 
 class ConnectClaudeCode(_ConnectRecorded, frozen=True, kw_only=True):
     """Connect Claude Code to this memory, for all projects: as an MCP server, with hooks that recall and
-    record automatically. With plugin, write a plug-in folder and leave the settings alone."""
+    record automatically. With `plugin`, write a plug-in folder and leave the settings alone."""
 
     client: ClassVar[str] = "claude-code"
     traits: ClassVar[Traits] = _traits("Connect Claude Code")

@@ -23,7 +23,7 @@ from mnemos.text.stored_text import join_items, one_line
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-User = Annotated[str, Meta(description="User whose entries these are; users never see each other's")]
+User = Annotated[str, Meta(description="User the entries belong to; users never see each other's")]
 Key = Annotated[str, Meta(description="Subject of the entry, e.g. pref_editor")]
 _SHOWN = 200
 _PLACED = 1000
@@ -39,7 +39,7 @@ def store_entry(
     *,
     allow: bool = False,
 ) -> None:
-    """Store an entry in the backend; one that reads like an order to a model needs a person to allow it."""
+    """Store an entry in the backend; one that looks like a prompt injection needs a person to allow it."""
     # A backend elsewhere needs no home for harmless text.
     if scan(key) or scan(value):
         now, actor = memory.clock(), memory.settings.current_actor
@@ -55,8 +55,8 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(
         title="What is known about a user",
-        help="Run an action of the tool `memory_backend`. The other commands of this group do the same one "
-        "by one.",
+        help="Run an action of the tool `memory_backend`. The other commands of this group do one action "
+        "each.",
         destructive=True,
         begins=True,
         positional=("action",),
@@ -209,16 +209,17 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
 
 
 class ListEntries(Operation, frozen=True, kw_only=True):
-    """List the keys of a user's entries, most recently updated first; with values, the entries.
+    """List the keys of a user's entries, most recently updated first. Use `values` to include their values.
 
-    Entries that programs keep in namespaces of the user come after them."""
+    Entries that programs keep in namespaces of the user are listed last.
+    """
 
     traits: ClassVar[Traits] = Traits(
         title="List entries", read_only=True, begins=True, example="--user alice --values --limit 20"
     )
 
     user: User = "default"
-    values: Annotated[bool, Meta(description="Show the values, too")] = False
+    values: Annotated[bool, Meta(description="Include the values")] = False
     limit: Annotated[int, up_to(1000)] | None = None
     offset: Offset = 0
     namespace: Namespace = None
@@ -338,7 +339,7 @@ class EntryShown(Result, frozen=True, kw_only=True):
 
 
 class SetEntry(Operation, frozen=True, kw_only=True):
-    """Set the value of a key, replacing the former one."""
+    """Set the value of a key, replacing its old value."""
 
     traits: ClassVar[Traits] = Traits(
         title="Set an entry",
@@ -406,7 +407,7 @@ class EntriesFound(Result, frozen=True, kw_only=True):
 
 
 class DeleteEntry(Operation, frozen=True, kw_only=True):
-    """Permanently delete an entry, also from the index. Cannot be undone."""
+    """Permanently delete an entry. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete an entry",

@@ -13,7 +13,7 @@ from mnemos.errors import InvalidInput
 from mnemos.facts.fact_reader import State, Tier
 from mnemos.language.moments import read_moment, read_span
 from mnemos.memory.erasure import scrub
-from mnemos.operations.arguments import Offset, User, When, up_to
+from mnemos.operations.arguments import AsOf, Offset, Since, Until, User, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
 from mnemos.operations.forget import COMPACT, COMPACT_COMMAND, Erased
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 Format = Annotated[Literal["notation", "json", "markdown"], Meta(description="Format of the text")]
 Status = Annotated[
     Literal["all", "hot", "active", "cold", "superseded", "retired", "everything"],
-    Meta(description="all: hot and cold; active: the same as hot; everything: with history"),
+    Meta(description="all: hot and cold; active: same as hot; everything: including history"),
 ]
 
 _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
 
 
 class ExportFacts(Operation, frozen=True, kw_only=True):
-    """Export facts, hot and cold, of one scope or of all, in the notation, one per line."""
+    """Export the facts of one scope, or all facts, in the notation, one per line."""
 
     traits: ClassVar[Traits] = Traits(
         title="Export facts", read_only=True, example="--format markdown --status hot"
@@ -64,8 +64,8 @@ class FactsExported(Result, frozen=True, kw_only=True):
 
 
 class ListFacts(Operation, frozen=True, kw_only=True):
-    """List facts, hot ones first. Filter by scope or type, look back with as_of, or include what was
-    replaced."""
+    """List facts, hot ones first. Filter by scope or type, use `as_of` to look back, or include facts that
+    were replaced."""
 
     traits: ClassVar[Traits] = Traits(
         title="List facts", read_only=True, example="--scope infra --as-of 2026-03-01"
@@ -74,13 +74,11 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     status: Status = "all"
     type: Annotated[list[str] | None, Meta(description="Only these types: C, D, V, ?, ✓")] = None
-    as_of: When = None
-    since: When = None
-    until: When = None
+    as_of: AsOf = None
+    since: Since = None
+    until: Until = None
     said_in: Annotated[str | None, Meta(description="Only facts stated in this session")] = None
-    query: Annotated[str | None, Meta(description="Only facts with all these words, or parts of words")] = (
-        None
-    )
+    query: Annotated[str | None, Meta(description="Only facts with all these words or parts of words")] = None
     limit: Annotated[int, up_to(100_000)] = 200
     offset: Offset = 0
     session_id: SessionId = None
@@ -173,8 +171,8 @@ class ScopeList(Result, frozen=True, kw_only=True):
 
 
 class ListConflicts(Operation, frozen=True, kw_only=True):
-    """List live facts that contradict each other, or of which the newer may replace the older one. To resolve
-    one, state or forget one of the two; stating the older one again confirms it."""
+    """List live facts that contradict each other, or that a newer one may have replaced. To resolve a
+    conflict, state or forget one of the two; stating the older one again confirms it."""
 
     traits: ClassVar[Traits] = Traits(title="List conflicts", read_only=True)
 
@@ -204,7 +202,7 @@ class ConflictList(Result, frozen=True, kw_only=True):
 
 class PurgeFacts(Operation, frozen=True, kw_only=True):
     """Permanently delete superseded and retired facts, of one scope or older than a number of days. Live
-    facts are never deleted. Use dry_run to see how many it would be."""
+    facts are never deleted. Use `dry_run` to count them first."""
 
     traits: ClassVar[Traits] = Traits(
         title="Purge old facts",
@@ -214,7 +212,9 @@ class PurgeFacts(Operation, frozen=True, kw_only=True):
     )
 
     scope: Scope = None
-    older_than_days: Annotated[float, Meta(ge=0, lt=1e6, description="Days since they ended")] | None = None
+    older_than_days: (
+        Annotated[float, Meta(ge=0, lt=1e6, description="Minimum days since they ended")] | None
+    ) = None
     dry_run: Annotated[bool, Meta(description="Only count the facts; delete nothing")] = False
     session_id: SessionId = None
 
@@ -246,15 +246,15 @@ class Purged(Result, frozen=True, kw_only=True):
 
 
 class ForgetFacts(Operation, frozen=True, kw_only=True):
-    """Erase one fact by its id, or every statement on a target, from history, index and file. Cannot be
-    undone. Use it for what must never have been stored, such as a secret."""
+    """Erase one fact by its id, or every statement about a target, from history, index and file. Cannot be
+    undone. Use it for something that should never have been stored, such as a secret."""
 
     traits: ClassVar[Traits] = Traits(
         title="Forget facts", destructive=True, positional=("id",), example="f2 --yes"
     )
 
     id: Annotated[str | None, Meta(description="Id of a fact, e.g. f12")] = None
-    target: Annotated[str | None, Meta(description="Or a target, to erase its whole history")] = None
+    target: Annotated[str | None, Meta(description="Or a target whose whole history to erase")] = None
     scope: Scope = None
     session_id: SessionId = None
     user_id: User = None

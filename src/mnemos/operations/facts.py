@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from mnemos.errors import MnemosError
 from mnemos.language.moments import read_moment
-from mnemos.operations.arguments import MOST, Allow, User, When, up_to
+from mnemos.operations.arguments import MOST, Allow, AsOf, User, moment, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import day, iso_time
 from mnemos.text.stored_text import join_items
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 Scope = Annotated[str | None, Meta(description="Unit of work, e.g. auth-refactor")]
-SessionId = Annotated[str | None, Meta(description="Session whose turns count; default: the current one")]
+SessionId = Annotated[str | None, Meta(description="Session in progress; default: the current one")]
 
 _SHOWN_CONFLICTS = 3
 _OUTCOMES = {
@@ -146,10 +146,10 @@ def render_label(label: str) -> str:
 
 
 class WriteFacts(Operation, frozen=True, kw_only=True):
-    """Store facts in MEMORY_SPEC notation, one per line: TYPE[target]: content. Types: C constraint,
-    D decision, V value, ? open question, ✓ done (closes the scope), ~ obsolete. For example
-    C[db.id]: UUID mndtry, nvr autoincrement. A new statement on a target replaces the old one, which stays
-    in its history. Use it whenever something is decided, fixed or found out that must survive compression."""
+    """Store facts in MEMORY_SPEC notation, one per line: TYPE[target]: content. Types: C constraint, D
+    decision, V value, ? open question, ✓ done (closes the scope), ~ obsolete. For example C[db.id]: UUID
+    mndtry, nvr autoincrement. A new statement about a target replaces the old one, which stays in its
+    history. Use it whenever something is decided or found out that must survive compression."""
 
     traits: ClassVar[Traits] = Traits(
         title="Write facts",
@@ -164,7 +164,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
 
     content: Annotated[str, Meta(description="Facts in the notation, one per line")]
     scope: Scope = None
-    valid_from: When = None
+    valid_from: Annotated[str | float | None, moment("When it became true; default: now")] = None
     session_id: SessionId = None
     allow: Allow = False
     user_id: User = None
@@ -251,8 +251,8 @@ class FactsWritten(Result, frozen=True, kw_only=True):
 
 
 class SearchFacts(Operation, frozen=True, kw_only=True):
-    """Find live facts, hot and cold, by a question or a few words, best first. Call it before answering
-    anything that may have been decided before."""
+    """Find live facts by a question or a few words, best first. Call it before answering anything that may
+    have been decided before."""
 
     traits: ClassVar[Traits] = Traits(
         title="Search facts",
@@ -289,7 +289,7 @@ class FactsFound(Result, frozen=True, kw_only=True):
 
 class Tick(Operation, frozen=True, kw_only=True):
     """Begin a turn. Call it on every user message with its number and text. Closes scopes that the message
-    says are done, and scopes that were left alone."""
+    says are done, and scopes that have not been used for a while."""
 
     traits: ClassVar[Traits] = Traits(
         title="Begin a turn",
@@ -339,7 +339,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
         read_only=True,
     )
 
-    rules: Annotated[bool, Meta(description="Add rules of use")] = False
+    rules: Annotated[bool, Meta(description="Include the rules of use")] = False
     session_id: SessionId = None
     user_id: User = None
 
@@ -381,8 +381,8 @@ class MemoryStatus(Result, frozen=True, kw_only=True):
 
 
 class Reflect(Operation, frozen=True, kw_only=True):
-    """Show everything known about a topic, by type, including what was replaced or withdrawn. Use it before a
-    decision on something with a long history, or when asked what was decided and why it changed."""
+    """Show everything known about a topic, by type, including what was replaced or withdrawn. Use it before
+    deciding something with a long history, or when asked what was decided and why it changed."""
 
     traits: ClassVar[Traits] = Traits(
         title="Reflect on a topic",
@@ -427,8 +427,8 @@ class Reflection(Result, frozen=True, kw_only=True):
 
 
 class ShowHistory(Operation, frozen=True, kw_only=True):
-    """Show the history of a target: every statement on it, when it was believed and what replaced it. With
-    as_of, show what was believed at that time."""
+    """Show the history of a target: every statement about it, when it was believed and what replaced it. With
+    `as_of`, show what was believed at that time."""
 
     traits: ClassVar[Traits] = Traits(
         title="History of a target",
@@ -438,7 +438,7 @@ class ShowHistory(Operation, frozen=True, kw_only=True):
     )
 
     target: Annotated[str, Meta(description="Target, e.g. srv.prod")]
-    as_of: When = None
+    as_of: AsOf = None
     scope: Scope = None
     limit: Annotated[int, up_to(1000, "Maximum number of statements, newest first")] = 50
     session_id: SessionId = None

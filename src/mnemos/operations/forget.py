@@ -30,16 +30,17 @@ _PENDING = (
 
 class Forget(Operation, frozen=True, kw_only=True):
     """Forget something that is wrong, outdated or unwanted, when the user asks for it. Words ("where I live")
-    or an id (f12) withdraw the fact or note they mean: it no longer counts, and this can be undone. If it is
-    not clear what is meant, nothing is withdrawn and the answer lists candidates: call again with an id. To
-    correct a fact, use remember with replaces instead. A full reference (message:42, fact:f12) erases
-    permanently: only if the user wants all traces gone."""
+    or an id (f12) withdraw the fact or note they refer to; this can be undone. If it is unclear which one is
+    meant, nothing is withdrawn and the answer lists candidates: call again with an id. To correct a fact, use
+    remember with `replaces` instead. A full reference (message:42, fact:f12) erases permanently: only if the
+    user wants all traces gone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Forget",
-        help='Withdraw a fact or note, or erase something permanently. Words ("where I live") or an id (f12) '
-        "withdraw what they mean, and `mnemos undo` restores it. A reference with its kind erases "
-        "permanently, such as message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME.",
+        help='Withdraw a fact or note, or erase something permanently. Words ("where I live") or an id '
+        "(f12) withdraw the fact or note they refer to; `mnemos undo` restores it. A full reference "
+        "such as message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME erases "
+        "permanently.",
         destructive=True,
         positional=("ref",),
         words=True,

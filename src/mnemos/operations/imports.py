@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
-from mnemos.operations.arguments import When, path_of
+from mnemos.operations.arguments import moment, path_of
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import plural, render_first, render_path, render_size
 from mnemos.progress import Progress, part_of
@@ -70,7 +70,7 @@ class _Import(LongOperation, frozen=True, kw_only=True):
         None
     )
     since: Annotated[
-        When, Meta(description="Skip files, or conversations of an export, that ended before this")
+        str | float | None, moment("Skip files, or conversations in an export, that ended before this")
     ] = None
     dry_run: DryRun = False
 
@@ -96,31 +96,31 @@ class _Import(LongOperation, frozen=True, kw_only=True):
 
 
 class ImportClaudeCode(_Import, frozen=True, kw_only=True):
-    """Import the transcripts of Claude Code, which deletes them after 30 days. Repeat it to import what is
-    new. Text that the program added to messages is kept apart from what was said. Can be undone."""
+    """Import the transcripts of Claude Code, which deletes them after 30 days. Repeat it to import new ones.
+    Text that the program added to messages is stored separately. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Claude Code", watches=True)
     kind: ClassVar[str] = "claude-code"
 
 
 class ImportCodex(_Import, frozen=True, kw_only=True):
-    """Import the rollouts of Codex. Repeat it to import what is new. Text that the program added to
-    messages is kept apart from what was said. Can be undone."""
+    """Import the rollouts of Codex. Repeat it to import new ones. Text that the program added to messages is
+    stored separately. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Codex", watches=True)
     kind: ClassVar[str] = "codex"
 
 
 class ImportChatGPT(_Import, frozen=True, kw_only=True):
-    """Import an export of ChatGPT: the zip file, or conversations.json. Of a conversation with several
-    branches, the current one is imported and the others are counted. Can be undone."""
+    """Import a ChatGPT export: the zip file, or conversations.json. If a conversation has several branches,
+    only the current one is imported. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import ChatGPT", "chatgpt-export.zip")
     kind: ClassVar[str] = "chatgpt"
 
 
 class ImportClaude(_Import, frozen=True, kw_only=True):
-    """Import an export of Claude.ai: the zip file, or conversations.json. Can be undone."""
+    """Import a Claude.ai export: the zip file, or conversations.json. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Claude.ai", "claude-export.zip")
     kind: ClassVar[str] = "claude"
@@ -128,14 +128,14 @@ class ImportClaude(_Import, frozen=True, kw_only=True):
 
 class ImportHermes(_Import, frozen=True, kw_only=True):
     """Import the conversations of Hermes Agent from its state.db, which is only read. Sessions that were
-    recorded here are left as they are. Can be undone."""
+    recorded here are not changed. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Hermes Agent", watches=True)
     kind: ClassVar[str] = "hermes"
 
 
 class ImportJsonl(_Import, frozen=True, kw_only=True):
-    """Import JSON lines in OpenAI's format: per line an object with messages, or one message. Can be
+    """Import JSON lines in OpenAI's format: each line is an object with messages, or one message. Can be
     undone."""
 
     traits: ClassVar[Traits] = _traits("Import JSON lines", "conversations.jsonl", watches=True)
@@ -143,14 +143,13 @@ class ImportJsonl(_Import, frozen=True, kw_only=True):
 
 
 class ImportAgent(_Import, frozen=True, kw_only=True):
-    """Import the conversations of an agent program from the files that it keeps, which are only read. Repeat
-    it to import what is new. Text that the program added to messages is kept apart from what was said. Can be
-    undone."""
+    """Import the conversations of an agent program from its own files, which are only read. Repeat it to
+    import new ones. Text that the program added to messages is stored separately. Can be undone."""
 
     traits: ClassVar[Traits] = _traits(
         "Import an agent program", "gemini", watches=True, positional=("program", "path")
     )
-    program: Annotated[Program, Meta(description="The program")]
+    program: Annotated[Program, Meta(description="Name of the program")]
 
     def kind_to_read(self) -> str:
         return self.program
@@ -242,7 +241,7 @@ class Imported(Result, frozen=True, kw_only=True):
 
 class ImportFound(LongOperation, frozen=True, kw_only=True):
     """Find conversations of other programs on this machine, in their usual places and among the downloads,
-    and import the chosen ones. With none chosen, list what was found."""
+    and import the chosen ones. Without a choice, list what was found."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import what is found",
@@ -257,7 +256,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
 
     kinds: Annotated[
         list[Literal["claude-code", "codex", "hermes", "chatgpt", "claude"] | Program] | None,
-        Meta(description="Import these"),
+        Meta(description="Import only these"),
     ] = None
     all: Annotated[bool, Meta(description="Import everything found")] = False
     dry_run: DryRun = False
@@ -365,8 +364,8 @@ def _path_argument(source: SourceInfo) -> str:
 
 
 class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
-    """Import the facts of a hermes-memory database, which is only read. Includes what it archived; a second
-    import adds only what is new."""
+    """Import the facts of a hermes-memory database, including archived ones. The database is only read; a
+    second import adds only what is new."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import hermes-memory",

@@ -24,8 +24,8 @@ _NUMBER = re.compile(r"[0-9]{1,16}")
 
 
 class Show(Operation, frozen=True, kw_only=True):
-    """Show what an id names: a session with its messages, a message, or a fact, note, entry or template and
-    where it comes from."""
+    """Show what an id refers to: a session with its messages, a message, or a fact, note, entry or template
+    and where it comes from."""
 
     traits: ClassVar[Traits] = Traits(
         title="Show anything",

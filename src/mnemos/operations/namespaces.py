@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemos.entries.entry_store import Entries
     from mnemos.memory import Memory
 
-Expiry = Annotated[float | None, Meta(description="Unix seconds from which on it is gone")]
+Expiry = Annotated[float | None, Meta(description="When it expires, in Unix seconds")]
 Labels = Annotated[list[str], Meta(description="Labels of the namespace; the first is its owner")]
 
 Namespace = Annotated[
@@ -68,7 +68,7 @@ class FoundEntry(Info, frozen=True, kw_only=True):
 class FindEntries(Operation, frozen=True, kw_only=True):
     """Find entries in a namespace and those below it, by a question or by their fields.
 
-    Without a question, the last changed come first.
+    Without a question, the most recently changed entries come first.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -78,12 +78,14 @@ class FindEntries(Operation, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="Question or words")] = ""
     namespace: Labels | None = None
     filter: Annotated[
-        dict[str, Any] | None, Meta(description="Fields of the value, such as size with $gt 3")
+        dict[str, Any] | None, Meta(description='Conditions on its fields: {"size": {"$gt": 3}}')
     ] = None
     limit: Annotated[int, up_to(10_000)] = 20
     offset: Offset = 0
     key: Annotated[str | None, leave_unlisted("Only the entry with this key of the namespace")] = None
-    exact: Annotated[bool, leave_unlisted("With a query: only this namespace, none below")] = False
+    exact: Annotated[bool, leave_unlisted("With a query: search only this namespace, not those below it")] = (
+        False
+    )
 
     def run(self, memory: Memory) -> FoundEntries:
         entries = [
@@ -144,7 +146,7 @@ class PutEntry(Operation, frozen=True, kw_only=True):
         Meta(description="Any JSON value, such as an object"),
     ]
     fields: Annotated[
-        list[str] | None, Meta(description="Paths in the value that are searched; default: all")
+        list[str] | None, Meta(description="Paths in the value to index for search; default: all")
     ] = None
     expires_at: Expiry = None
     metadata: Annotated[dict[str, Any] | None, leave_unlisted("Any JSON object")] = None
@@ -164,7 +166,7 @@ class PutEntry(Operation, frozen=True, kw_only=True):
 
 
 class ExpireEntry(Operation, frozen=True, kw_only=True):
-    """Change when an entry of a namespace expires, and nothing else; without a time, it never does."""
+    """Change when an entry of a namespace expires. Without a time, it never expires."""
 
     traits: ClassVar[Traits] = Traits(
         title="Change when an entry expires",

@@ -38,15 +38,16 @@ class EditNotes(Operation, frozen=True, kw_only=True):
 
     action: Annotated[
         Literal["add", "replace", "remove"] | None,
-        Meta(description="The change to make. Omit with operations"),
+        Meta(description="The change to make; omit it with operations"),
     ] = None
     content: Annotated[str | None, Meta(description="The entry, for add and replace")] = None
     target: Target = "memory"
     old_text: Annotated[
-        str | None, Meta(description="Part of the entry to replace or remove that no other entry has")
+        str | None, Meta(description="Part of the entry to replace or remove, found in no other entry")
     ] = None
     operations: Annotated[
-        list[dict[str, Any]] | None, Meta(description="Several {action, content, old_text}: all or none")
+        list[dict[str, Any]] | None,
+        Meta(description="Several {action, content, old_text}, applied together or not at all"),
     ] = None
     allow: Allow = False
 
@@ -188,7 +189,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     target: Target
     text: Annotated[str | None, Meta(description="New text of the whole file")] = None
     base: Annotated[
-        str | None, Meta(description="Version that was edited: later changes of others are kept")
+        str | None, Meta(description="Version that was edited; later changes by others are kept")
     ] = None
     allow: Allow = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from mnemos.language.moments import read_moment
-from mnemos.operations.arguments import When
+from mnemos.operations.arguments import Since
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import floor_share, plural, render_size, render_time
 from mnemos.recall.embedding import describe_coverage
@@ -49,7 +49,7 @@ class ShowOverview(Operation, frozen=True, kw_only=True):
         example='--since "30 days ago"',
     )
 
-    since: When = None
+    since: Since = None
 
     def run(self, memory: Memory) -> Overview:
         since = read_moment("since", self.since, memory.clock())

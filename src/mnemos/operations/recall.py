@@ -12,10 +12,12 @@ from mnemos.errors import InvalidInput, Refused
 from mnemos.operations.arguments import (
     Allow,
     AllProjects,
+    AsOf,
     Project,
+    Since,
     Source,
+    Until,
     User,
-    When,
     is_elsewhere,
     leave_unlisted,
     person_only,
@@ -44,14 +46,14 @@ _ECHOED = 80
 
 class RecallEverything(Operation, frozen=True, kw_only=True):
     """Ask the memory a question in plain words about anything said, decided, noted or stored before. Returns
-    the passages that answer it best, dated, within a token budget; the wording may differ. Use it when
-    something from before is referred to, and before saying that you do not know."""
+    the passages that answer it best, with dates, within a token budget. They may use other words than the
+    question. Use it when the user refers to something from before, and before saying that you don't know."""
 
     traits: ClassVar[Traits] = Traits(
         title="Recall",
         help="Ask the memory a question in plain words. Searches everything said, decided, noted or "
-        "stored, by words and by meaning, and shows the best passages with their dates and why they were "
-        "found.",
+        "stored, by words and by meaning. Shows the best passages with their dates and the reasons "
+        "they were found.",
         read_only=True,
         positional=("query",),
         words=True,
@@ -65,12 +67,12 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     kinds: Annotated[
         list[str] | None, Meta(description="Only these: message, fact, note, entry, template, table")
     ] = None
-    since: When = None
-    until: When = None
+    since: Since = None
+    until: Until = None
     source: Source = None
     session: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
     exclude: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
-    as_of: When = None
+    as_of: AsOf = None
     words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
     deep: Annotated[
         bool,
@@ -245,8 +247,8 @@ def render_passage(hit: HitInfo, query: str) -> str:
 
 class Remember(Operation, frozen=True, kw_only=True):
     """Remember something for later sessions, in plain words: a decision, a rule, an address, a preference, an
-    open question. Pass one statement per call, understandable on its own. Recall finds it, and memory_status
-    shows it while it matters."""
+    open question. Pass one statement per call that can be understood on its own. Recall finds it, and
+    memory_status shows it while it matters."""
 
     traits: ClassVar[Traits] = Traits(
         title="Remember",
@@ -268,9 +270,9 @@ class Remember(Operation, frozen=True, kw_only=True):
         ),
     ] = "auto"
     about: Annotated[
-        str | None, Meta(description="Its subject, e.g. user.home; replaces what was known of it")
+        str | None, Meta(description="Its subject, e.g. user.home; replaces what was known about it")
     ] = None
-    replaces: Annotated[str | None, Meta(description="Id of a fact that no longer holds, e.g. f3")] = None
+    replaces: Annotated[str | None, Meta(description="Id of a fact that it replaces, e.g. f3")] = None
     target: Annotated[str | None, Meta(description="Key of an entry; for a note: memory or user")] = None
     scope: Scope = None
     session_id: SessionId = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.language.moments import read_moment
-from mnemos.operations.arguments import MOST, When, up_to
+from mnemos.operations.arguments import MOST, Since, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import cut, plural, render_time
 from mnemos.text.stored_text import join_items, one_line
@@ -32,7 +32,7 @@ class ListRecalls(Operation, frozen=True, kw_only=True):
 
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only questions before this number")] | None = None
-    since: When = None
+    since: Since = None
 
     def run(self, memory: Memory) -> RecallList:
         rows = memory.feeds.asked.list(self.limit, before=self.before)

@@ -56,8 +56,15 @@ def description(operation: type[Operation]) -> str:
 
 
 def help_text(operation: type[Operation]) -> str:
-    """Return the description that people read."""
-    return operation.traits.help or description(operation)
+    """Return the description that people read, which names fields as they are typed.
+
+    Descriptions write the name of a field in backticks: ``dry_run`` is ``--dry-run`` for a person.
+    """
+    text = operation.traits.help or description(operation)
+    for name in operation.__struct_fields__:
+        typed = name.upper() if name in operation.traits.positional else f"--{name.replace('_', '-')}"
+        text = text.replace(f"`{name}`", typed)
+    return text
 
 
 def read(name: str, arguments: Mapping[str, Any], *, by_person: bool = False) -> Operation:

@@ -15,9 +15,10 @@ from mnemos.operations.arguments import (
     Offset,
     OnlyProject,
     Project,
+    Since,
     Source,
+    Until,
     User,
-    When,
     is_elsewhere,
     resolve_exclusions,
     resolve_sessions,
@@ -115,9 +116,10 @@ class ConversationInfo(SessionHeading, frozen=True, kw_only=True):
 
 
 class SessionSearch(Operation, frozen=True, kw_only=True):
-    """Search past conversations. With a query: conversations that match, with the best hit and the messages
-    around it. With around_message_id: the messages around that one. With session_id alone: its beginning and
-    end. With nothing: recent conversations. Use it when the user refers to something said before."""
+    """Search past conversations. With `query`: the conversations that match, each with its best hit and the
+    messages around it. With `around_message_id`: the messages around that one. With `session_id` alone: its
+    beginning and end. Without any of these: recent conversations. Use it when the user refers to something
+    said before."""
 
     traits: ClassVar[Traits] = Traits(
         title="Search past conversations",
@@ -138,8 +140,8 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, up_to(10, "Maximum number of conversations")] = 3
     role_filter: Annotated[str | None, Meta(description="user, assistant or tool")] = None
     sort: Sort = "relevance"
-    since: When = None
-    until: When = None
+    since: Since = None
+    until: Until = None
     exclude_session_ids: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
     source: Source = None
     current_session_id: Annotated[str | None, Meta(description="Conversation in progress")] = None
@@ -182,21 +184,21 @@ def _fill(answer: dict[str, Any], memory: Memory) -> ConversationsFound:
 
 
 class ReadConversation(Operation, frozen=True, kw_only=True):
-    """Read on in a past conversation. With around: the messages before and after one that recall returned.
-    With session: the beginning and the end of a conversation. With neither: the list of recent
+    """Read more of a past conversation. With `around`: the messages before and after one that recall
+    returned. With `session`: the beginning and the end of a conversation. Without either: recent
     conversations. To search, use recall."""
 
     traits: ClassVar[Traits] = Traits(
         title="Read a conversation",
-        help="Read a conversation within a token budget: the messages around one, or the beginning and the "
-        "end of a session. With neither, list recent conversations.",
+        help="Read a conversation within a token budget: the messages around one, or the beginning and end "
+        "of a session. Without either, list recent conversations.",
         read_only=True,
         positional=("session",),
         example="--around 42",
     )
 
-    session: Annotated[str | None, Meta(description="Id, beginning of the id, or title")] = None
-    around: Annotated[int, Meta(ge=0, le=MOST, description="A message id, e.g. 42")] | None = None
+    session: Annotated[str | None, Meta(description="Id or its beginning, or title")] = None
+    around: Annotated[int, Meta(ge=0, le=MOST, description="Id of a message, e.g. 42")] | None = None
     window: Annotated[int, Meta(ge=1, le=50, description="Messages to show before and after")] = 8
     limit: Annotated[int, up_to(50, "Maximum number of recent conversations")] = 10
     user_id: User = None
@@ -265,7 +267,7 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
 
 class SearchMessages(Operation, frozen=True, kw_only=True):
     """Find messages that contain all words of a query, best first. If there are none, find those that contain
-    most of the words. With kind: facts, notes, entries, templates or tables instead."""
+    most of the words. Use `kind` to search facts, notes, entries, templates or tables instead."""
 
     traits: ClassVar[Traits] = Traits(
         title="Search messages",
@@ -286,8 +288,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
     role: Annotated[str | None, Meta(description="Only user, assistant or tool messages")] = None
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
     exclude: Annotated[list[str] | None, Meta(description="Sessions to leave out")] = None
-    since: When = None
-    until: When = None
+    since: Since = None
+    until: Until = None
     sort: Sort = "relevance"
     limit: Annotated[int, up_to(1000)] = 10
     offset: Offset = 0

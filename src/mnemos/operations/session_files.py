@@ -14,7 +14,15 @@ from msgspec import Meta
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 from mnemos.files import open_regular
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
-from mnemos.operations.arguments import Project, Source, When, path_of, replace_surrogates, resolve_sessions
+from mnemos.operations.arguments import (
+    Project,
+    Since,
+    Source,
+    Until,
+    path_of,
+    replace_surrogates,
+    resolve_sessions,
+)
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_call
 from mnemos.progress import Progress, part_of
@@ -40,19 +48,19 @@ _SHORT = 200
 
 
 class ExportSessions(Operation, frozen=True, kw_only=True):
-    """Write sessions with their messages to a file, all or some, one JSON object per line. Markdown is for
-    reading and cannot be imported."""
+    """Write all or some sessions with their messages to a file, one JSON object per line. Markdown is for
+    reading and can't be imported again."""
 
     traits: ClassVar[Traits] = Traits(
         title="Export sessions", local=True, positional=("path",), stdout="path", example="all.jsonl"
     )
 
-    path: Annotated[str, Meta(description="File to write; it must not exist")]
+    path: Annotated[str, Meta(description="New file to write")]
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
     source: Source = None
     project: Project = None
-    since: When = None
-    until: When = None
+    since: Since = None
+    until: Until = None
     format: Annotated[
         Literal["jsonl", "markdown"] | None, Meta(description="Default: markdown for .md, else jsonl")
     ] = None

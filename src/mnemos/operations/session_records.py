@@ -27,17 +27,17 @@ class CreateSession(Operation, frozen=True, kw_only=True):
         example='garden --title "The garden"',
     )
 
-    session_id: Annotated[str, Meta(description="Id of your choice that is not in use")]
+    session_id: Annotated[str, Meta(description="A new id of your choice")]
     source: Annotated[str | None, Meta(description="Program it comes from; default: from the settings")] = (
         None
     )
-    model: Annotated[str | None, Meta(description="Model that takes part")] = None
+    model: Annotated[str | None, Meta(description="Model that was used")] = None
     system_prompt: Annotated[str | None, Meta(description="System prompt of the session")] = None
-    user_id: Annotated[str | None, Meta(description="User who takes part")] = None
+    user_id: Annotated[str | None, Meta(description="User it belongs to")] = None
     parent_session_id: Annotated[str | None, Meta(description="Session that this one continues")] = None
     title: Annotated[str | None, Meta(description="Title for people")] = None
     project: Annotated[str | None, Meta(description="Repository or folder; default: the current one")] = None
-    branch: Annotated[str | None, Meta(description="Branch it is on")] = None
+    branch: Annotated[str | None, Meta(description="Git branch")] = None
     model_config: Annotated[dict[str, Any] | None, Meta(description="Settings of the model")] = None
     metadata: Annotated[dict[str, Any] | None, Meta(description="Any JSON object")] = None
     started_at: Annotated[float | None, Meta(description="Unix seconds; default: now")] = None
@@ -86,7 +86,7 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
     session_id: Session
     role: Annotated[str | None, Meta(description="user, assistant, system or tool")] = None
     content: Annotated[str | None, Meta(description="Text of the message")] = None
-    tool_name: Annotated[str | None, Meta(description="Tool whose result this is")] = None
+    tool_name: Annotated[str | None, Meta(description="Tool that returned this result")] = None
     tool_call_id: Annotated[str | None, Meta(description="Id of the tool call it answers")] = None
     messages: Annotated[
         list[dict[str, Any]] | None,
@@ -168,9 +168,9 @@ class Popped(Result, frozen=True, kw_only=True):
 
 
 class RewriteSession(Operation, frozen=True, kw_only=True):
-    """Replace the messages of a session, or those from one on.
+    """Replace the messages of a session, or those from one message on.
 
-    The messages before are no longer part of the conversation. Searches and recall still find them.
+    The replaced messages are no longer part of the conversation, but searches and recall still find them.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -186,7 +186,7 @@ class RewriteSession(Operation, frozen=True, kw_only=True):
     from_id: Annotated[int | None, Meta(description="Id of the first message to replace; default: all")] = (
         None
     )
-    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others stay")] = None
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others are kept")] = None
     if_revision: Revision = None
 
     def run(self, memory: Memory) -> Rewritten:

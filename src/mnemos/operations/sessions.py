@@ -16,9 +16,10 @@ from mnemos.operations.arguments import (
     Project,
     Revision,
     Session,
+    Since,
     Source,
+    Until,
     User,
-    When,
     is_elsewhere,
     up_to,
 )
@@ -93,7 +94,7 @@ class MessageInfo(Info, frozen=True, kw_only=True):
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
-    """List sessions, newest first. With a query: those with the words in their title or messages."""
+    """List sessions, newest first. With `query`, only those with its words in the title or the messages."""
 
     traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example="--limit 5")
 
@@ -103,16 +104,16 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, up_to(1000)] = 20
     offset: Offset = 0
     project: Project = None
-    since: When = None
-    until: When = None
+    since: Since = None
+    until: Until = None
     details: Annotated[bool, Meta(description="Include system prompts")] = False
     user_id: User = None
     parent: Annotated[str | None, Meta(description="Only the children of this session")] = None
     metadata: Annotated[
-        dict[str, Any] | None, Meta(description="Only those with these keys and values in their metadata")
+        dict[str, Any] | None, Meta(description="Only sessions whose metadata has these keys and values")
     ] = None
     sort: Annotated[
-        Literal["started", "updated"], Meta(description="By when they started, or were last changed")
+        Literal["started", "updated"], Meta(description="Sort by when they started or last changed")
     ] = "started"
 
     def run(self, memory: Memory) -> SessionList:
@@ -170,7 +171,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
 
     session: Session
     tail: Annotated[int, up_to(MOST, "Only the last messages, up to this number")] | None = None
-    since: When = None
+    since: Since = None
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
@@ -326,7 +327,7 @@ class UpdateSession(_Mark, frozen=True, kw_only=True):
         example='trip-to-lisbon --metadata \'{"mood": "good"}\'',
     )
 
-    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others stay")] = None
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Keys to set; others are kept")] = None
     system_prompt: Annotated[str | None, Meta(description="New system prompt; empty to remove it")] = None
     input_tokens: Annotated[int, Meta(ge=0, le=MOST, description="Tokens to add")] = 0
     output_tokens: Annotated[int, Meta(ge=0, le=MOST, description="Tokens to add")] = 0
@@ -366,16 +367,16 @@ class UnarchiveSession(_Mark, frozen=True, kw_only=True):
 
 
 class DeleteSession(Operation, frozen=True, kw_only=True):
-    """Delete a session and its messages, or several. Can be undone for some weeks."""
+    """Delete sessions and their messages. Can be undone for 30 days."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a session", destructive=True, positional=("session",), example="trip-to-lisbon --yes"
     )
 
-    session: Annotated[
-        str | None, Meta(description="Session: its id, the beginning of its id, or its title")
-    ] = None
-    sessions: Annotated[list[str] | None, Meta(description="Several sessions, named in the same way")] = None
+    session: Annotated[str | None, Meta(description="Id of the session, or its beginning, or its title")] = (
+        None
+    )
+    sessions: Annotated[list[str] | None, Meta(description="Several sessions")] = None
     if_revision: Revision = None
 
     def run(self, memory: Memory) -> Done:
@@ -426,14 +427,15 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-    before: Annotated[str | float | None, Meta(description="Or a date instead: 2026-01-31, last month")] = (
-        None
-    )
-    by: Annotated[Literal["last_message", "start"], Meta(description="What their age is counted from")] = (
+    before: Annotated[
+        str | float | None,
+        Meta(description="Delete sessions before this date instead: 2026-01-31, last month"),
+    ] = None
+    by: Annotated[Literal["last_message", "start"], Meta(description="What their age is measured from")] = (
         "last_message"
     )
     source: Source = None
-    dry_run: Annotated[bool, Meta(description="Only count the sessions; delete nothing")] = False
+    dry_run: Annotated[bool, Meta(description="Only count them; delete nothing")] = False
 
     def writes(self) -> bool:
         return not self.dry_run

@@ -132,14 +132,12 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
     )
 
     session: Session
-    name: Annotated[
-        str | None, Meta(description="Name that is not in use; default: from type, session and time")
-    ] = None
-    type: Annotated[Kind | None, Meta(description="Kind of work; default: by the tools that were called")] = (
+    name: Annotated[str | None, Meta(description="A new name; default: from type, session and time")] = None
+    type: Annotated[Kind | None, Meta(description="Kind of work; default: guessed from the tools called")] = (
         None
     )
     max_examples: Annotated[int, up_to(100, "Maximum number of tool calls")] = 10
-    description: Annotated[str, Meta(description="What it is useful for")] = ""
+    description: Annotated[str, Meta(description="When it is useful")] = ""
     tags: Annotated[list[str] | None, Meta(description="Tags to find it by")] = None
     allow: Allow = False
 

@@ -11,7 +11,7 @@ from msgspec import Meta, field
 from mnemos.errors import NotFound, Refused
 from mnemos.memory.change_words import describe_change, shorten_refs
 from mnemos.memory.changes import can_be_undone, describe_loss
-from mnemos.operations.arguments import MOST, When, person_only, up_to
+from mnemos.operations.arguments import MOST, Since, person_only, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress, part_of
@@ -103,11 +103,11 @@ class Stats(Result, frozen=True, kw_only=True):
 
 
 class Optimize(LongOperation, frozen=True, kw_only=True):
-    """Optimize the index and compute missing vectors, in short steps that block nobody."""
+    """Optimize the index and compute missing vectors, in short steps so that nobody waits."""
 
     traits: ClassVar[Traits] = Traits(title="Optimize the index", idempotent=True, example="--seconds 10")
 
-    seconds: Annotated[float, Meta(gt=0, description="Maximum seconds, roughly")] | None = None
+    seconds: Annotated[float, Meta(gt=0, description="Stop after about this many seconds")] | None = None
     deep: Annotated[
         bool,
         person_only("Also make the word index of a PostgreSQL server again, which erases forgotten words"),
@@ -123,8 +123,8 @@ class Optimize(LongOperation, frozen=True, kw_only=True):
 
 
 class Examine(Operation, frozen=True, kw_only=True):
-    """Check the database (integrity, index, counters, privacy), the notebook, templates and workspace. With
-    repair, fix what can be fixed."""
+    """Check the database (integrity, index, counters, privacy), the notebook, templates and workspace. Use
+    `repair` to fix what can be fixed."""
 
     traits: ClassVar[Traits] = Traits(title="Check the memory", idempotent=True, example="--repair")
 
@@ -187,13 +187,13 @@ class ShowLog(Operation, frozen=True, kw_only=True):
         title="Show changes", read_only=True, positional=("entry",), example="--limit 10"
     )
 
-    entry: Annotated[int, Meta(ge=0, le=MOST, description="Only this entry, with its whole texts")] | None = (
+    entry: Annotated[int, Meta(ge=0, le=MOST, description="Only this entry, with its full text")] | None = (
         None
     )
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
-    since: When = None
-    full: Annotated[bool, Meta(description="Whole texts before and after, not their beginnings")] = False
+    since: Since = None
+    full: Annotated[bool, Meta(description="Show full texts before and after the change")] = False
 
     def run(self, memory: Memory) -> Log:
         if self.entry is None:
@@ -262,13 +262,13 @@ class Log(Result, frozen=True, kw_only=True):
 
 
 class Undo(Operation, frozen=True, kw_only=True):
-    """Undo a change: the given one, or else the newest. If the newest can't be undone, or undoing it deletes
-    imported sessions, nothing is changed: pass the number of the entry that the user means."""
+    """Undo a change: the given one, or the newest. If the newest can't be undone, or undoing it would delete
+    imported sessions, nothing is changed; pass the number of the entry the user means."""
 
     traits: ClassVar[Traits] = Traits(
         title="Undo a change",
-        help="Undo a change: the one with this number in `mnemos log`, or else the newest. Asks first if "
-        "that deletes imported sessions.",
+        help="Undo a change: the one with this number in `mnemos log`, or the newest. Asks first if that "
+        "deletes imported sessions.",
         reverts=True,
         asks=True,
         needs_yes=True,

@@ -310,7 +310,8 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="One SELECT")]
     path: Annotated[str, Meta(description="File in the files folder")]
     format: Annotated[
-        Literal["csv", "tsv", "json", "jsonl", "markdown"] | None, Meta(description="Default: by the name")
+        Literal["csv", "tsv", "json", "jsonl", "markdown"] | None,
+        Meta(description="Default: from the file name"),
     ] = None
     params: Params = None
     database: Database = "default"

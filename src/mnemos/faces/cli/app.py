@@ -243,9 +243,9 @@ def completion(shell: str) -> None:
 )
 @click.pass_obj
 def hook(chosen: Chosen, event: str, agent: str) -> None:
-    """Record and recall for an agent program, which runs this itself.
+    """Record and recall for an agent program, which runs this command itself.
 
-    Reads what happened as JSON from standard input. After a failure, it exits with 0 and prints nothing; see
+    Reads the event as JSON from standard input. On failure, exits with 0, prints nothing and writes to
     logs/hooks.log in the home.
     """
     call = hook_process.Call(event, agent, chosen.home, chosen.space)

@@ -17,6 +17,7 @@ from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageErro
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import complain, is_terminal, plain, show, watch
 from mnemos.operations import registry
+from mnemos.operations.arguments import METAVAR
 from mnemos.operations.base import Operation, Question, agree
 from mnemos.operations.index import Entry
 
@@ -347,6 +348,7 @@ def _option(field: inspect.Field, shown: str = "") -> click.Option:
     return click.Option(
         [name],
         type=shape.type,
+        metavar=shape.metavar,
         multiple=shape.many,
         required=field.required,
         help=shape.help + (f" [default: {shown or default}]" if shown or default is not None else ""),
@@ -371,6 +373,7 @@ class Json(click.ParamType[Any]):
 class _Shape:
     type: click.ParamType[Any] | None
     help: str = ""
+    metavar: str | None = None
     many: bool = False
     is_flag: bool = False
 
@@ -379,7 +382,8 @@ def _shape(kind: inspect.Type) -> _Shape:
     """Return the click type of a field."""
     if isinstance(kind, inspect.Metadata):
         described = (kind.extra_json_schema or {}).get("description", "")
-        return replace(_shape(kind.type), help=described)
+        metavar = (kind.extra or {}).get(METAVAR)
+        return replace(_shape(kind.type), help=described, metavar=metavar)
     if isinstance(kind, inspect.UnionType):
         several = [t for t in kind.types if not isinstance(t, inspect.NoneType)]
         if any(isinstance(t, inspect.ListType | inspect.DictType) for t in several[1:]):

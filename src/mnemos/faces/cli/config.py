@@ -18,7 +18,7 @@ from mnemos.settings import Settings, home_folder
 if TYPE_CHECKING:
     from mnemos.config_file import Setting
 
-_NAME = ("NAME", "Name of a setting, as `mnemos config` lists it; those of tables with a dot: llm.model")
+_NAME = ("NAME", "Name of a setting from `mnemos config`, such as audit_days or llm.model")
 
 
 @click.command(cls=HelpedCommand, params=common_options(), example="config show")
@@ -56,14 +56,14 @@ def get(chosen: Chosen, name: str) -> None:
     "set",
     cls=HelpedCommand,
     params=common_options(),
-    arguments=[_NAME, ("VALUE", "Its new value; several names are separated by commas")],
+    arguments=[_NAME, ("VALUE", "Its new value; separate several names with commas")],
     example="config set audit_days 90",
 )
 @click.argument("name")
 @click.argument("value")
 @click.pass_obj
 def set_(chosen: Chosen, name: str, value: str) -> None:
-    """Write a setting into config.toml. Comments and other settings in the file stay."""
+    """Write a setting into config.toml. Comments and other settings in the file are kept."""
     from mnemos.config_file import check_name, get_setting, set_value
 
     check_name(name)
@@ -78,7 +78,7 @@ def set_(chosen: Chosen, name: str, value: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def unset(chosen: Chosen, name: str) -> None:
-    """Delete a setting from config.toml, so that its default counts again."""
+    """Delete a setting from config.toml and return to its default."""
     from mnemos.config_file import check_name, get_setting, unset_value
 
     check_name(name)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _FIRST_STEPS = {
-    "mnemos import": "import the conversations of Claude Code, Codex, ChatGPT and others",
+    "mnemos import": "import conversations from Claude Code, ChatGPT and others",
     "mnemos connect": "let the agents on this machine use it",
     "mnemos demo": "try it with a temporary home",
 }
 _NEXT_STEPS = {
     "mnemos recall QUESTION": "find what was said, decided or noted",
-    "mnemos sessions list": "the newest conversations",
-    "mnemos doctor": "check that all is well",
+    "mnemos sessions list": "list the newest conversations",
+    "mnemos doctor": "check that everything is in order",
 }
 _UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
 # A question embeds that many messages by itself.
@@ -75,7 +75,8 @@ class Greeting:
 
     def as_text(self) -> str:
         holds = f"{self.sessions:,} sessions, {self.messages:,} messages, {self.facts:,} facts"
-        steps = [f"  {command:34} {what}" for command, what in self.next.items()]
+        width = max(map(len, self.next))
+        steps = [f"  {command:{width}}  {what}" for command, what in self.next.items()]
         return "\n".join(
             [
                 f"Mnemos {self.version}: the memory of an LLM agent.\n",

@@ -34,7 +34,7 @@ SCREENS = {
         {
             "Ask": {
                 "recall": "Ask a question in plain words",
-                "search": "Find messages, facts or notes that contain some words",
+                "search": "Find messages, facts or notes by the words they contain",
                 "show": "Show a session, message, fact, note, entry or template",
                 "sessions": "List, rename, archive and delete conversations",
             },
@@ -42,10 +42,7 @@ SCREENS = {
                 "remember": "Remember a decision, a rule, an address or a preference",
                 "facts": "List facts, their history and their conflicts",
                 "notebook": "Edit the notes that go into every prompt",
-                "entries": "Edit keys and values about users",
-                "templates": "Keep tool calls that worked as examples",
                 "sql": "Query the agent's own tables with SQL",
-                "workspace": "Manage the databases that hold those tables",
             },
             "Import and export": {
                 "import": "Import conversations from Claude Code, Codex, ChatGPT and others",
@@ -54,14 +51,12 @@ SCREENS = {
                 "sync": "Sync with a folder, another machine or a server, both ways",
                 "export": "Export everything, or only sessions, facts or rows",
                 "backup": "Write a verified copy of the database to a file",
-                "restore": "Replace the database by a backup",
+                "restore": "Replace the database with a backup",
             },
             "Look after it": {
                 "overview": "Show the memory at a glance, and what is in every prompt",
                 "doctor": "Check that everything is in order, and repair it",
-                "stats": "Show how much is stored and what uses the disk space",
                 "log": "Show what was changed, by whom and when",
-                "recalls": "Show which questions were asked, by whom and when",
                 "undo": "Undo a change",
                 "forget": "Withdraw a fact or note, or erase something permanently",
                 "config": "Show and change settings",
@@ -70,9 +65,7 @@ SCREENS = {
                 "demo": "Try it with a small history in a temporary home",
                 "ui": "Look at the memory in a browser",
                 "serve": "Serve the memory over HTTP on this machine",
-                "tokens": "Create, list and revoke tokens for programs that use it over HTTP",
-                "spaces": "List the spaces of this home",
-                "admin": "Rarely needed: optimize, verify, explain, benchmarks, completion",
+                "admin": "Less common commands: entries, templates, tokens, spaces, stats…",
                 "help": "Show the help of a command",
             },
         },
@@ -85,10 +78,10 @@ SCREENS = {
             "Commands": {
                 "list": "List sessions, newest first",
                 "show": "Show a session and its messages",
-                "read": "Show the messages around one, or a beginning and an end",
+                "read": "Show the messages around one, or the beginning and the end",
                 "messages": "Show some messages of a long session, by position or id",
-                "outline": "Show what a session consists of",
-                "lineage": "Show all sessions that one conversation consists of",
+                "outline": "Show the number and size of its messages by role",
+                "lineage": "Show all sessions of one conversation",
                 "title": "Set or remove the title of a session",
                 "archive": "Hide a session from lists; searches still find it",
                 "unarchive": "Show an archived session in lists again",
@@ -99,7 +92,7 @@ SCREENS = {
                 "create": "Create a session",
                 "append": "Append a message to a session, or several at once",
                 "pop": "Delete the newest message of a session",
-                "rewrite": "Replace messages; searches still find those before",
+                "rewrite": "Replace messages; searches still find the old ones",
                 "update": "Set metadata, the system prompt or token counts of a session",
                 "end": "Mark a session as ended",
                 "reopen": "Reopen a session that has ended",
@@ -110,13 +103,13 @@ SCREENS = {
         "To search in them: `mnemos search WORDS`. To export them: `mnemos export sessions`.",
     ),
     "facts": Screen(
-        "Facts: constraints, decisions, values, open questions, with their history.",
+        "Facts: constraints, decisions, values and open questions, with their history.",
         {
             "Commands": {
                 "list": "List facts, hot ones first",
                 "status": "Show the facts that go into every prompt, and conflicts",
-                "history": "Show every statement on a target and what replaced it",
-                "reflect": "Show everything known about a topic, also what was replaced",
+                "history": "Show every statement about a target and what replaced it",
+                "reflect": "Show everything known about a topic, including replaced facts",
                 "scopes": "List the units of work that facts belong to",
                 "conflicts": "List facts that contradict each other",
                 "write": "Store facts in MEMORY_SPEC notation",
@@ -135,7 +128,7 @@ SCREENS = {
                 "add": "Add a note",
                 "edit": "Edit all notes of a file",
                 "versions": "Show earlier states of a file",
-                "optimize": "Make room: move what facts can hold, shorten the rest",
+                "optimize": "Make room: move notes into facts, shorten the rest",
             },
         },
         'notebook add "Tests run with make test"',
@@ -178,7 +171,7 @@ SCREENS = {
         "templates suggest --limit 5",
     ),
     "workspace": Screen(
-        "The workspace: SQL databases of the agent's own.",
+        "The workspace: SQL databases that belong to the agent.",
         {
             "Commands": {
                 "list": "List databases with their sizes, last used first",
@@ -196,8 +189,8 @@ SCREENS = {
         "To run SQL: `mnemos sql`. To export rows: `mnemos export rows`.",
     ),
     "import": Screen(
-        "Import conversations and facts of other programs. A file or folder alone is recognized: "
-        "`mnemos import export.zip`. With nothing, it lists what is found on this machine.",
+        "Import conversations and facts of other programs. The format of a file or folder is detected: "
+        "`mnemos import export.zip`. Without arguments, it lists what is found on this machine.",
         {
             "Commands": {
                 "found": "Find conversations on this machine and choose from them",
@@ -215,7 +208,7 @@ SCREENS = {
         "import conversations.jsonl",
     ),
     "export": Screen(
-        "Export to a file. A file alone takes everything: `mnemos export memory.tar.zst`.",
+        "Export to a file. With only a file name, exports everything: `mnemos export memory.tar.zst`.",
         {
             "Commands": {
                 "all": "Everything in the space, as an archive",
@@ -227,7 +220,8 @@ SCREENS = {
         "export memory.tar.zst",
     ),
     "connect": Screen(
-        "Connect another program to this memory. With nothing, it lists those found on this machine.",
+        "Connect another program to this memory. Without a program, it lists those found on this machine and "
+        "offers to connect them; --undo offers to disconnect them.",
         {
             "Commands": {
                 "found": "Find programs on this machine and choose from them",
@@ -245,7 +239,7 @@ SCREENS = {
         "connect claude-code --print",
     ),
     "config": Screen(
-        "Settings: show and change them. With nothing, it shows all of them.",
+        "Show and change settings. Without a command, it shows all of them.",
         {
             "Commands": {
                 "show": "Show every setting and where its value comes from",
@@ -255,16 +249,17 @@ SCREENS = {
             },
         },
         "config set audit_days 90",
-        "An option wins over the environment, which wins over config.toml in the home.",
+        "Options override environment variables, which override config.toml in the home.",
     ),
     "watch": Screen(
-        "Record what agent programs write: import their files as they grow. Alone, it runs until Ctrl-C.",
+        "Record what agent programs write, by importing their files as they grow. Without a command, runs "
+        "until Ctrl-C.",
         {
             "Commands": {
                 "run": "Watch until Ctrl-C, all programs or only those named",
                 "status": "Show whether it is running, and what is recorded",
                 "install": "Start it now and at every login (systemd or launchd)",
-                "uninstall": "Stop it, and do not start it any more",
+                "uninstall": "Stop it and no longer start it at login",
             },
         },
         "watch status",
@@ -279,25 +274,25 @@ SCREENS = {
             },
         },
         "tokens create editor --scope write --days 90",
-        "The owner's token is in the file token in the home. `mnemos serve` starts the server.",
+        "The owner's token is in the file `token` in the home. `mnemos serve` starts the server.",
     ),
     "postgres": Screen(
         "The tables of a memory on a PostgreSQL server.",
         {
             "Commands": {
-                "init": "Make or migrate the tables, and let a role use them",
+                "init": "Create or migrate the tables, and let a role use them",
                 "distribute": "Spread the tables over the workers of Citus",
             }
         },
         "postgres init --role agent",
-        "The server is named by MNEMOS_DATABASE or the setting database.",
+        "Set the server with MNEMOS_DATABASE or the setting `database`.",
     ),
     "providers": Screen(
         "Memory providers besides the built-in one.",
         {
             "Commands": {
                 "list": "List the providers that are installed",
-                "status": "Show if the selected provider works",
+                "status": "Show whether the selected provider works",
                 "setup": "Set up a provider and use it from now on",
             },
         },
@@ -309,16 +304,25 @@ SCREENS = {
         "bench recall --data questions.jsonl",
     ),
     "admin": Screen(
-        "Commands that are rarely needed, or that other programs run. They also work without `admin`.",
+        "Less common commands, and commands that other programs run. They also work without `admin`.",
         {
+            "More kinds of memory": {
+                "entries": "Edit keys and values about users",
+                "templates": "Keep tool calls that worked as examples",
+                "workspace": "Manage the databases that `mnemos sql` queries",
+            },
             "Commands": {
+                "stats": "Show how much is stored and what uses the disk space",
+                "recalls": "Show which questions were asked, by whom and when",
+                "spaces": "List the spaces of this home",
+                "tokens": "Create, list and revoke tokens of the HTTP server",
                 "optimize": "Optimize the index and compute missing vectors",
                 "verify": "Compare an archive with this memory",
                 "explain": "Show who stated something, when, and what replaced it",
                 "changes": "List what was stored and changed since a cursor",
                 "providers": "Set up a memory provider besides the built-in one",
                 "migrate": "Copy the memory to a PostgreSQL server, or back to a folder",
-                "postgres": "Make the tables of a memory on a PostgreSQL server",
+                "postgres": "Create the tables of a memory on a PostgreSQL server",
                 "evaluate": "Compare the backends that can store entries",
                 "bench": "Measure how well and how fast recall finds things",
                 "completion": "Print a shell completion script",
@@ -326,7 +330,7 @@ SCREENS = {
             },
             "Run by other programs": {
                 "mcp": "Serve the memory to an MCP client over a pipe",
-                "hook": "Record and recall for Claude Code",
+                "hook": "Record and recall for Claude Code, Codex and others",
             },
         },
         "admin optimize",
@@ -405,12 +409,12 @@ class HelpedCommand(click.Command):
 
 
 def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the options of a command, and below them those that every command takes."""
+    """Write the options of a command, and the global ones below them."""
     params = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
-    # Those of every command have callbacks, and no value for the command itself.
+    # Global ones have callbacks, and no value for the command itself.
     own = [one for one in params if ctx.parent is None or one.expose_value]
     common = [one for one in params if one not in own]
-    for title, some in (("Options", own), ("Options of every command", common)):
+    for title, some in (("Options", own), ("Global options", common)):
         records = [record for one in some if (record := one.get_help_record(ctx))]
         if records:
             with formatter.section(title):

@@ -52,10 +52,16 @@ def mcp(chosen: Chosen, tools: str) -> None:
 
 @click.command(cls=HelpedCommand, params=_where(), example="serve --mcp --port 8765")
 @click.option("--mcp", "wants_mcp", is_flag=True, help="Also serve MCP clients, at /mcp.")
-@click.option("--ui", "wants_page", is_flag=True, help="Also serve the page for a browser.")
+@click.option("--ui", "wants_page", is_flag=True, help="Also serve the web page.")
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
+@click.option(
+    "--port",
+    default=PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 for any free one.",
+)
 @click.option(
     "--allowed-host",
     multiple=True,
@@ -64,9 +70,9 @@ def mcp(chosen: Chosen, tools: str) -> None:
 )
 @click.option("--tls-cert", "certificate", metavar="FILE", help="Certificate chain, for HTTPS.")
 @click.option("--tls-key", "key", metavar="FILE", help="Key of the certificate.")
-@click.option("--behind-proxy", is_flag=True, help="A proxy encrypts, and only it reaches the server.")
+@click.option("--behind-proxy", is_flag=True, help="Listen without TLS, behind a proxy that encrypts.")
 @click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Number of processes."
 )
 @click.pass_obj
 def serve(
@@ -81,7 +87,10 @@ def serve(
     allowed_host: tuple[str, ...],
     **exposed: Any,
 ) -> None:
-    """Serve the memory over HTTP, every operation at /v1/NAME."""
+    """Serve the memory over HTTP, with every operation at /v1/NAME.
+
+    Clients need a token: see `mnemos tokens`.
+    """
     _check_server()
     from mnemos.faces.http.address import Address, Exposure
 
@@ -95,7 +104,7 @@ def serve(
 
 @click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
 @click.option("--port", type=click.IntRange(0, 65535), help=f"By default {PORT}, or any that is free.")
-@click.option("--no-open", "is_quiet", is_flag=True, help="Only print the link; open no browser.")
+@click.option("--no-open", "is_quiet", is_flag=True, help="Print the link and do not open a browser.")
 @click.pass_obj
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
     """Look at the memory in a browser: ask it, see why, correct and forget."""

@@ -49,10 +49,10 @@ def migrate(chosen: Chosen, named: str | None, to: str | None) -> None:
     params=[option for option in common_options() if option.name == "home"],
     example="postgres init --role agent",
 )
-@click.option("--role", help="A role of the server that may use the tables from now on, without owning them.")
+@click.option("--role", help="A database role to give access to, without ownership.")
 @click.pass_obj
 def init(chosen: Chosen, role: str | None) -> None:
-    """Make or migrate the tables on the server in MNEMOS_DATABASE, and give a role the right to use them."""
+    """Create or migrate the tables on the server in MNEMOS_DATABASE, and give a role access to them."""
     from mnemos.memory import migration
 
     click.echo(plain(migration.set_up_server(_load_server(chosen), role)))
@@ -65,7 +65,7 @@ def init(chosen: Chosen, role: str | None) -> None:
 )
 @click.pass_obj
 def distribute(chosen: Chosen) -> None:
-    """Spread the tables over the workers of a server with Citus, by space. Run it once, by the owner."""
+    """Spread the tables over the workers of a Citus server, by space. Run it once, as the owner."""
     from mnemos.memory import migration
 
     click.echo(plain(migration.distribute(_load_server(chosen))))

@@ -39,15 +39,15 @@ Type SQL, ended by a semicolon. Besides:
 @click.command(
     cls=HelpedCommand,
     params=common_options(),
-    arguments=[("WORDS", "A query, or the name of a database; default: the database default, at a prompt")],
+    arguments=[("WORDS", "A query, or the name of a database; default: a prompt for the database `default`")],
     example='sql "SELECT item, eur FROM prices LIMIT 5"',
 )
 @click.argument("words", nargs=-1)
-@click.option("-c", "--command", "query", metavar="SQL", help="Run this and end.")
-@click.option("--read-only", is_flag=True, help="Refuse every change.")
+@click.option("-c", "--command", "query", metavar="SQL", help="Run this statement and exit.")
+@click.option("--read-only", is_flag=True, help="Refuse changes.")
 @click.pass_obj
 def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bool) -> None:  # noqa: FBT001
-    """Query a database of the workspace; without a query, at a prompt."""
+    """Query a database of the workspace. Without a query, open a prompt."""
     database = " ".join(words) or "default"
     if query is None and any(sign.isspace() for sign in database):
         # No database has such a name.

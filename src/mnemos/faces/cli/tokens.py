@@ -37,7 +37,7 @@ _SCOPES = ("read", "write", "admin")
     type=click.Choice(_SCOPES),
     default="read",
     show_default=True,
-    help="write also stores and changes, admin also deletes.",
+    help="write can also store and change, admin can also delete.",
 )
 @click.option("--days", type=float, help="Days until it expires.")
 @click.option(
@@ -91,7 +91,7 @@ def list_(chosen: Chosen) -> None:
 @click.argument("token_id", metavar="ID")
 @click.pass_obj
 def revoke(chosen: Chosen, token_id: str) -> None:
-    """Revoke a token. Running servers refuse it from the next request on."""
+    """Revoke a token. Running servers refuse it at once."""
     from mnemos.memory.access_tokens import revoke_token
 
     token = revoke_token(Settings.load(chosen.home, space=chosen.space), token_id)

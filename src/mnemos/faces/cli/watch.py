@@ -30,7 +30,7 @@ _PROGRAMS = click.Choice(agent_places.KINDS)
 @click.command(
     cls=HelpedCommand,
     params=common_options(),
-    arguments=[("PROGRAM", "Watch only these; default: all that are known")],
+    arguments=[("PROGRAM", "Programs to watch; default: all")],
     example="watch codex gemini",
 )
 @click.argument("programs", type=_PROGRAMS, nargs=-1, metavar="[PROGRAM]...")
@@ -38,7 +38,7 @@ _PROGRAMS = click.Choice(agent_places.KINDS)
 def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
     """Import what agent programs write, as they write it, until Ctrl-C.
 
-    Begins with what they wrote before. One process per space; it may be killed at any moment.
+    Starts with what they have written so far. Only one runs per space, and it can be killed at any time.
     """
     settings = Settings.load(chosen.home, space=chosen.space)
     if settings.disabled:
@@ -93,7 +93,7 @@ def status(chosen: Chosen) -> None:
 @click.command(
     cls=HelpedCommand,
     params=common_options(),
-    arguments=[("PROGRAM", "Watch only these; default: all that are known")],
+    arguments=[("PROGRAM", "Programs to watch; default: all")],
     example="watch install --print",
 )
 @click.argument("programs", type=_PROGRAMS, nargs=-1, metavar="[PROGRAM]...")
@@ -122,7 +122,7 @@ def install(chosen: Chosen, programs: tuple[str, ...], only_show: bool) -> int: 
 @click.command(cls=HelpedCommand, params=common_options(), example="watch uninstall")
 @click.pass_obj
 def uninstall(chosen: Chosen) -> None:
-    """Stop the watch and do not start it at login any more. The memory is kept."""
+    """Stop the watch and no longer start it at login. The memory is kept."""
     service, machine = _plan(Settings.load(chosen.home, space=chosen.space))
     if not service.is_installed():
         raise NotFound(f"The watch service is not installed: {service.path} does not exist.")

@@ -144,8 +144,8 @@ def _explain(order: str, matches: list[Match]) -> tuple[ThreatKind, str]:
             return match.form.kind, match.form.reason
     known = [_IDEAS[idea] for idea in load_weights().name_ideas(order) if idea in _IDEAS][:_NAMED]
     if not known:
-        return ThreatKind.OVERRIDE, "reads like an order to a model"
-    return known[0][0], f"reads like an order to a model (about {', '.join(name for _, name in known)})"
+        return ThreatKind.OVERRIDE, "looks like a prompt injection"
+    return known[0][0], f"looks like a prompt injection (about {', '.join(name for _, name in known)})"
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@ Every sentence becomes a set of hashed features: words alone, in pairs and in th
 five letters, and the ideas its words stand for (the asset maps hashed words of several languages to ideas
 such as "hiding" or "secrets"). Each feature has a weight of one byte, learnt from the labelled texts of the
 repository by ``scripts/train_threat_model.py``. Up to three sentences in a row that add up to more than the
-threshold read like an order to a model.
+threshold look like prompt injections.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A stretch of a folded text that reads like an order to a model."""
+    """A stretch of a folded text that looks like a prompt injection."""
 
     start: int
     end: int
@@ -235,7 +235,7 @@ def count_known(text: str) -> int:
 
 
 def find_orders(text: str, marks: list[tuple[int, int, int]]) -> Iterator[Finding]:
-    """Yield what reads like an order to a model in a folded text, in order and apart.
+    """Yield what looks like a prompt injection in a folded text, in order and apart.
 
     ``marks`` are the forms in it: number, start and end.
     """

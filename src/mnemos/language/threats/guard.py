@@ -28,7 +28,7 @@ def admit(
     actor: str,
     find: Find = scan,
 ) -> None:
-    """Raise Refused for a text that reads like an order, unless a person allows it now or did before.
+    """Raise Refused for a text that looks like a prompt injection, unless a person allows it or did before.
 
     Allowed texts are recorded. ``what`` names the texts, such as "note".
     """

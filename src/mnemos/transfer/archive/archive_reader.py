@@ -203,7 +203,7 @@ class Archive:
         self.is_imported = False
         """True if it is to be imported, not only compared."""
         self.allow = False
-        """True if a person wants notes and templates even if they read like an order to a model."""
+        """True if a person wants notes and templates even if they look like prompt injections."""
         self.advance: Callable[[int], None] = lambda _: None
         """Called with the number of bytes read."""
 

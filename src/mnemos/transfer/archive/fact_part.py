@@ -70,7 +70,7 @@ def find_known(tx: Reads, fact: FactRow, taken: Container[int]) -> int | None:
 
 
 def restore(tx: Writes, fact: FactRow, taken: Container[int], marked: Sequence[str]) -> Restored:
-    """Store a fact unless it exists. ``marked`` are texts of it that read like an order to a model.
+    """Store a fact unless it exists. ``marked`` are texts of it that look like prompt injections.
 
     ``fact`` has the scope of this home and no ``superseded_by``: see ``relink``. If another live fact has its
     target, mark and scope, the one recorded later holds, whichever came here first, and the other becomes its

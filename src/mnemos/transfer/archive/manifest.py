@@ -82,7 +82,7 @@ class PartReport:
     """Existing items, left unchanged."""
     not_taken: int = 0
     marked: int = 0
-    """Items not taken because they read like an order to a model; a person can allow them."""
+    """Items not taken because they look like prompt injections; a person can allow them."""
     reasons: list[str] = field(default_factory=list)
     """Reasons why items were refused or changed; the first few."""
 

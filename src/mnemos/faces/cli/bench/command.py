@@ -56,9 +56,9 @@ def pool_size(value: str) -> str:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Write the figures as JSON and a chart as SVG there.",
+    help="Write the figures as JSON and a chart as SVG to this folder.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
 def recall(
     chosen: Chosen,

@@ -49,7 +49,7 @@ _IS_STANDING: ContextVar[bool] = ContextVar("is_standing", default=False)
 
 @contextmanager
 def leaving_out_orders(*, when: bool) -> Iterator[None]:
-    """Leave out what reads like an order to a model: for a card that a prompt shows unasked."""
+    """Leave out what looks like a prompt injection: for a card that a prompt shows unasked."""
     token = _IS_STANDING.set(when)
     try:
         yield

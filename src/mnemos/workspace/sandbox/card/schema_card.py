@@ -59,7 +59,7 @@ def build(
     """Build the card of a database, or of one ``table``: ``text``, ``tables`` as data, ``more``.
 
     The text never exceeds ``most_bytes`` nor ``tokens``; what there is no room for is counted in ``more``.
-    With ``tokens``, it is for a prompt: what reads like an order to a model is left out.
+    With ``tokens``, it is for a prompt: what looks like a prompt injection is left out.
     An unknown table raises Failure with the code not_found. The answer is kept until the contents change
     and must not be changed.
     """
