@@ -131,7 +131,7 @@ def _parse(name: str, text: str) -> Any:
     if not text.isprintable():
         raise InvalidInput(f"{name} must be printable text, not {text[:80]!r}.")
     if name.endswith(".base_url") and text and not text.startswith(("http://", "https://")):
-        raise InvalidInput(f"{name} must begin with http:// or https://, not {text[:80]!r}.")
+        raise InvalidInput(f"{name} must start with http:// or https://, not {text[:80]!r}.")
     default = 1.0 if name.endswith(".timeout") else _DEFAULTS[name]
     if isinstance(default, bool):
         return _SWITCHES.get(text.strip().lower(), text)

@@ -22,4 +22,4 @@ def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, s
     try:
         return named.expanduser().absolute()
     except RuntimeError as exc:
-        raise InvalidInput(f"{str(named)!r} is not a folder: {exc}. Write the full path.") from exc
+        raise InvalidInput(f"{str(named)!r} is not a folder: {exc}. Use the full path.") from exc

@@ -125,7 +125,7 @@ def read_home(name: str | Path) -> Path:
     """Return the path of a home folder, which may not exist; a URL or another invalid path raises."""
     _refuse_url(name)
     if os.name != "nt" and re.match(r"[A-Za-z]:[\\/]", str(name)):
-        raise InvalidInput(f"{str(name)[:200]} is a Windows path, and this is not Windows.")
+        raise InvalidInput(f"{str(name)[:200]} is a Windows path, but this is not Windows.")
     try:
         folder = Path(name).expanduser().absolute()
         str(folder).encode()
@@ -144,8 +144,8 @@ def _refuse_url(name: str | Path) -> None:
     scheme = find_scheme(name)
     if scheme in SERVERS:
         raise InvalidInput(
-            "A home is a folder. The URL of a database is the setting `database`, or MNEMOS_DATABASE; in "
-            "Python, mnemos.open('postgresql://…')."
+            "A home is a folder. Set the URL of a database with the setting `database` or MNEMOS_DATABASE. "
+            "In Python, mnemos.open('postgresql://…')."
         )
     if scheme in ("http", "https"):
         raise InvalidInput(
@@ -157,7 +157,7 @@ def _refuse_url(name: str | Path) -> None:
 
 def whole(label: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise InvalidInput(f"{label} must be a whole number from 0, not {value!r}")
+        raise InvalidInput(f"{label} must be a whole number, 0 or more, not {value!r}")
     return value
 
 
@@ -203,7 +203,7 @@ def optional_moment(label: str, value: Any) -> float | None:
 def in_range(label: str, value: Any, most: int) -> int:
     """Return a whole number from 1 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InvalidInput(f"{label} is {value!r}. Use 1 to {most}.")
+        raise InvalidInput(f"{label} must be from 1 to {most}, not {value!r}.")
     return value
 
 

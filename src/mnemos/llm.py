@@ -42,7 +42,7 @@ def post(
     status, the cause of the exception is urllib's HTTPError.
     """
     if not model.base_url.startswith(("http://", "https://")):
-        raise InvalidInput(f"{section}.base_url must begin with http:// or https://, not {model.base_url!r}.")
+        raise InvalidInput(f"{section}.base_url must start with http:// or https://, not {model.base_url!r}.")
     try:
         with _opener.open(_request(model, path, question), timeout=patience(model)) as response:
             return _read(response, model, most_bytes)

@@ -62,14 +62,14 @@ def check_positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = -1.0
     if not 0 < number < 1e12:
-        raise InvalidInput(f"{name} must be a number above zero, not {value!r}.")
+        raise InvalidInput(f"{name} must be a number greater than zero, not {value!r}.")
     return number
 
 
 def check_whole(name: str, value: Any) -> int:
     number = check_positive(name, value)
     if number != int(number):
-        raise InvalidInput(f"{name} must be a whole number above zero, not {value!r}.")
+        raise InvalidInput(f"{name} must be a whole number greater than zero, not {value!r}.")
     return int(number)
 
 
@@ -112,7 +112,7 @@ def check_provider(name: str, value: Any) -> str:
     if known in ("", "none", "builtin"):
         return ""
     if known is None or not _PLUG_IN.fullmatch(known):
-        raise InvalidInput(f"{name} must have letters, digits and . _ - only, not {value!r}.")
+        raise InvalidInput(f"{name} must contain only letters, digits and . _ -, not {value!r}.")
     return known
 
 
@@ -129,7 +129,9 @@ def check_prompt_parts(name: str, value: Any) -> str:
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     wanted = {part.strip() for part in text.lower().split(",")} - _FALSE
     if not wanted <= set(_PROMPT_PARTS):
-        raise InvalidInput(f"{name} must be off, or some of {', '.join(_PROMPT_PARTS)}, not {value!r}.")
+        raise InvalidInput(
+            f"{name} must be off, or one or more of {', '.join(_PROMPT_PARTS)}, not {value!r}."
+        )
     return ",".join(part for part in _PROMPT_PARTS if part in wanted)
 
 

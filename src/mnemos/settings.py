@@ -229,7 +229,7 @@ class Settings:
         env = os.environ if env is None else env
         folder = home_folder(home, env)
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name(), "project": here or ""}
-        found |= flatten(read_config(folder))
+        found |= _read_file(folder)
         found |= _read_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
         return cls.check(folder, found, env)
@@ -268,11 +268,11 @@ def read_config(home: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"{path} is not valid TOML: {exc}. Correct or move it.") from exc
+        raise InvalidInput(f"{path} is not valid TOML: {exc}. Fix or move it.") from exc
     except PermissionError as exc:
-        raise PermissionDenied(f"{path} cannot be read. Is this somebody else's home?") from exc
+        raise PermissionDenied(f"{path} cannot be read. Does this home belong to another user?") from exc
     except NotADirectoryError as exc:
-        raise InvalidInput(f"The home must be a folder, but {home} is below a file.") from exc
+        raise InvalidInput(f"The home must be a folder, but {home} is inside a file.") from exc
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 
@@ -291,6 +291,18 @@ def flatten(found: dict[str, Any]) -> dict[str, Any]:
     return found | dict(table)
 
 
+def _read_file(home: Path) -> dict[str, Any]:
+    found = flatten(read_config(home))
+    unknown = found.keys() - _setting_names() - {"llm", "embedding", "honcho"}
+    if unknown:
+        raise InvalidInput(f"{home / 'config.toml'}: {unknown_setting(min(unknown), _setting_names())}")
+    return found
+
+
+def _setting_names() -> set[str]:
+    return {field.name for field in fields(Settings)} - {"home"}
+
+
 def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return {setting: env[variable] for setting, variable in find_variables(env).items() if "." not in setting}
 
@@ -302,7 +314,7 @@ def find_variables(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check(found: dict[str, Any]) -> dict[str, Any]:
-    known = {field.name for field in fields(Settings)} - {"home"}
+    known = _setting_names()
     checked: dict[str, Any] = {}
     for name, value in found.items():
         if name not in known:
@@ -327,7 +339,7 @@ def _check_table(name: str, found: Any) -> None:
         first = min(unknown)
         raise InvalidInput(
             f"[{name}] has no setting {first!r}.{suggest(first, known)} Settings: {', '.join(known)}. "
-            "Keys belong in the environment."
+            "API keys belong in the environment."
         )
 
 

@@ -128,7 +128,7 @@ def test_lines_with_a_point_show_import_and_export(home: Path, tmp_path: Path) -
 def test_a_prompt_that_only_reads_imports_nothing(home: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("item,eur\nchair,49\n")
     screen = prompt(home, f".import {tmp_path / 'rows.csv'} prices", ".tables", options=("--read-only",))
-    assert "--read-only refuses every change" in screen
+    assert "--read-only does not allow changes" in screen
     assert "prices (item, eur)" not in screen
 
 

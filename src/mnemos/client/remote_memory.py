@@ -230,7 +230,7 @@ def _clean(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         clean: dict[str, Any] = replace_surrogates(arguments)
     except RecursionError:
-        raise InvalidInput(f"{name}: the arguments are nested too deep.") from None
+        raise InvalidInput(f"{name}: the arguments are nested too deeply.") from None
     return clean
 
 
@@ -254,6 +254,6 @@ def find_server(url: str, token: str | None) -> tuple[Address, str]:
     found = token or find_token() or (read_owner_token(home_folder()) if address.is_loopback else None)
     if not found:
         raise NotAllowed(
-            f"No token for {address}. Pass token=, or set MNEMOS_TOKEN. `mnemos tokens create` makes one."
+            f"No token for {address}. Pass token=, or set MNEMOS_TOKEN. `mnemos tokens create` creates one."
         )
     return address, found

@@ -195,7 +195,7 @@ class RemoteNotebook(RemotePart):
         found = self._read(target)
         if found["altered"]:
             raise Refused(
-                f"An entry of {target} has hidden characters or looks like a prompt injection, and is not "
+                f"An entry of {target} has hidden characters or looks like a prompt injection, so it is not "
                 'sent as it is stored. memory.call("notebook_show") has what may be shown.'
             )
         entries: list[str] = found["entries"]
@@ -213,7 +213,7 @@ class RemoteNotebook(RemotePart):
         files: list[Answer] = self._memory.ask("notebook_show", {})["files"]
         found = next((one for one in files if one["target"] == book), None)
         if found is None:
-            raise Refused(f"The file {book.filename} is switched off on the server.")
+            raise Refused(f"The file {book.filename} is disabled on the server.")
         if "unread" in found:
             raise Refused(found["unread"])
         return found

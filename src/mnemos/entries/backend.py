@@ -174,7 +174,7 @@ def check_user(user_id: Any) -> str:
 
 def check_key(key: Any) -> str:
     if not isinstance(key, str) or not key.strip():
-        raise InvalidInput(f"key must not be empty: {key!r}")
+        raise InvalidInput("key must not be empty")
     if len(key) > MAX_KEY:
         raise TooLarge(f"key has {len(key)} characters. Use at most {MAX_KEY}.")
     return check_text("key", key)
@@ -232,7 +232,7 @@ def check_limit(limit: Any) -> int:
 def check_query(text: Any) -> str:
     """Return the question without surrounding space. An empty one matches nothing."""
     if not isinstance(text, str):
-        raise InvalidInput(f"query_text is {text!r}. Use a question or a few words.")
+        raise InvalidInput(f"query_text is {text!r}. Ask a question or give a few words.")
     return text.strip()
 
 
@@ -251,7 +251,9 @@ def encode_metadata(metadata: Any) -> str | None:
             f"metadata can't be stored as JSON: {exc}. Use strings, numbers, lists and objects."
         ) from exc
     if not is_same:
-        raise InvalidInput("metadata would change when stored as JSON. Use strings as names, and no tuples.")
+        raise InvalidInput(
+            "metadata would change when stored as JSON. Use string keys and lists instead of tuples."
+        )
     if len(text) > MAX_METADATA:
         raise TooLarge(f"metadata has {len(text):,} characters as JSON. Use at most {MAX_METADATA:,}.")
     # A NUL is escaped here, so it is text like any other.
@@ -261,7 +263,7 @@ def encode_metadata(metadata: Any) -> str | None:
 def check_text(label: str, text: str) -> str:
     """Return text that every store can keep: no NUL, no lone surrogate."""
     if "\0" in text:
-        raise InvalidInput(f"{label} has a NUL character at {text.index(chr(0))}. Remove it.")
+        raise InvalidInput(f"{label} has a NUL character at position {text.index(chr(0))}. Remove it.")
     try:
         text.encode()
     except UnicodeEncodeError as exc:

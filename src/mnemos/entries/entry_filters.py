@@ -68,16 +68,16 @@ def _compare(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bool
         raise InvalidInput(f"{operator} needs the name of a field before it.")
     if operator == "$in":
         if not isinstance(wanted, (list, tuple)):
-            raise InvalidInput(f"$in must be a list, not {wanted!r:.100}.")
+            raise InvalidInput(f"$in needs a list, not {wanted!r:.100}.")
         parts = [_compare(path, "$eq", one, negated=negated) for one in wanted]
         return _join(parts, as_alternatives=not negated)
     if operator in ("$eq", "$ne"):
         return _condition(path, "eq", wanted, negated=negated is (operator == "$eq"))
     if operator not in _COMPARISONS:
         known = ", ".join(["$eq", "$ne", *_COMPARISONS, "$in", "$and", "$or", "$not"])
-        raise InvalidInput(f"The filter has the unknown operator {operator!r}. Use {known}.")
+        raise InvalidInput(f"Unknown operator {operator!r} in the filter. Use {known}.")
     if isinstance(wanted, bool) or not isinstance(wanted, (int, float, str)):
-        raise InvalidInput(f"{operator} compares numbers or texts, not {wanted!r:.100}.")
+        raise InvalidInput(f"{operator} compares numbers or strings, not {wanted!r:.100}.")
     return _condition(path, _COMPARISONS[operator], wanted, negated=negated)
 
 

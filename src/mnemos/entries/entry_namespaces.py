@@ -23,7 +23,7 @@ def check_namespace(namespace: Any) -> str:
         return check_user(namespace)
     labels = _check_labels("namespace", namespace)
     if not labels:
-        raise InvalidInput("namespace has no labels. Use at least one.")
+        raise InvalidInput("The namespace is empty. Use at least one label.")
     return join_labels(labels)
 
 
@@ -66,12 +66,12 @@ def _fits(labels: Sequence[str], pattern: Sequence[str]) -> bool:
 
 def _check_labels(name: str, labels: Any) -> tuple[str, ...]:
     if not isinstance(labels, (tuple, list)):
-        raise InvalidInput(f"{name} must be a text or a tuple of texts, not {labels!r:.100}")
+        raise InvalidInput(f"{name} must be a string or a tuple of strings, not {labels!r:.100}")
     if len(labels) > _MOST_LABELS:
         raise TooLarge(f"{name} has {len(labels)} labels. Use at most {_MOST_LABELS}.")
     for label in labels:
         if not isinstance(label, str) or not label:
-            raise InvalidInput(f"{name} has the label {label!r:.100}. Use texts that are not empty.")
+            raise InvalidInput(f"{name} has the label {label!r:.100}. Use non-empty strings.")
         if len(label) > MAX_NAME:
             raise TooLarge(f"{name} has a label of {len(label)} characters. Use at most {MAX_NAME}.")
         check_text(name, label)

@@ -286,7 +286,9 @@ class Entries(MemoryBackend):
             return owner is not None and self._erase(tx, *owner, forgotten=True)
 
         if not self._storage.write(work):
-            raise NotFound(f"There is no entry {ref!r} in this space. `mnemos recall` shows their numbers.")
+            raise NotFound(
+                f"There is no entry {ref!r} in this space. `mnemos recall` shows the ids of entries."
+            )
 
     def settle(self, seconds: float | None = None, *, user: str | None = None) -> bool:
         """Index all stored entries, or those of a user; False when the time is up before."""

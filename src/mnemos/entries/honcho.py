@@ -345,7 +345,7 @@ class _Calls:
         except (Overdue, StillOut) as exc:
             # Without its connection the abandoned call ends soon; the next call makes a new one.
             self.close()
-            raise Unavailable(f"{exc}. The call may or may not have succeeded.") from exc
+            raise Unavailable(f"{exc}. The call may have succeeded.") from exc
         return answer
 
     def close(self) -> None:

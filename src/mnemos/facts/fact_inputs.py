@@ -67,7 +67,7 @@ def parse_refs(value: str | Sequence[str] | None) -> tuple[int, ...]:
 
 def check_days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise InvalidInput(f"older_than_days is {value!r}. Use a number of days from 0.")
+        raise InvalidInput(f"older_than_days must be 0 or more, not {value!r}.")
     return float(value)
 
 

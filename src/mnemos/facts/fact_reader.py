@@ -88,7 +88,9 @@ def read_history(
     scope_id = None if scope is None else find_scope(tx, scope).id
     if not tx.facts.history(key, scope_id=scope_id, as_of=None, limit=1, before=None, user=user):
         where = f" in {scope}" if scope is not None else ""
-        raise NotFound(f"There is no fact on {target!r}{where}. The tool memory_search finds facts by words.")
+        raise NotFound(
+            f"There is no fact about {target!r}{where}. The tool memory_search finds facts by words."
+        )
     return tx.facts.history(key, scope_id=scope_id, as_of=as_of, limit=limit, before=None, user=user)
 
 

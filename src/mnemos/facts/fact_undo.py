@@ -51,7 +51,7 @@ def undo_write(
     def work(tx: Writes) -> str:
         now_logged = tx.audit.get(entry.id)
         if now_logged is None or not can_be_undone(now_logged):
-            raise Refused(f"entry {entry.id} was undone or erased by another process meanwhile")
+            raise Refused(f"entry {entry.id} was undone or erased by another process in the meantime")
         sentence = _undo(tx, changes, done["closed"], now)
         mark(tx, entry)
         return sentence
@@ -116,9 +116,9 @@ def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None
     if last.state == "live" and _is_copy(last, fact):
         return last
     if last.state == "live":
-        raise Refused(f"{ref_of(number)} was replaced by {ref_of(last.id)} since. Undo that change first.")
+        raise Refused(f"{ref_of(number)} has been replaced by {ref_of(last.id)}. Undo that change first.")
     if last.mark == Mark.OBSOLETE:
-        raise Refused(f"{ref_of(number)} was withdrawn since. Undo that change first.")
+        raise Refused(f"{ref_of(number)} has been withdrawn. Undo that change first.")
     return None
 
 
@@ -137,7 +137,9 @@ def _restate(tx: Writes, number: int, now: float) -> FactRow | None:
     there = tx.facts.live_in(row.key, row.scope_id, row.user_id)
     other = next((fact for fact in there if fact.mark == row.mark), None)
     if other is not None:
-        raise Refused(f"{row.mark}[{row.target}] was stated again as {ref_of(other.id)}. Undo that first.")
+        raise Refused(
+            f"{row.mark}[{row.target}] has been stated again as {ref_of(other.id)}. Undo that first."
+        )
     fact = NewFact(
         mark=row.mark,
         target=row.target,

@@ -226,7 +226,7 @@ class FactWriter:
     def _retire(self, statement: Statement, scope: ScopeRow | None, known: Sequence[FactRow]) -> None:
         if not known:
             where = f" in {scope.label}" if scope is not None else ""
-            raise NotFound(f"There is no live fact on {statement.target!r}{where}. Nothing was retired.")
+            raise NotFound(f"There is no live fact about {statement.target!r}{where}. Nothing was retired.")
         number = self._add(statement, scope, known)
         self._note(number, statement, Outcome.RETIRED, scope, known)
 

@@ -130,7 +130,7 @@ class Facts(FactLookups):
                 text = redact(text)
             found = make_statements(text, target=about, most=self.longest)
         if len(found) > MAX_LINES:
-            raise TooLarge(f"The text makes {len(found)} facts, more than {MAX_LINES}. Send it in parts.")
+            raise TooLarge(f"The text makes {len(found)} facts. The limit is {MAX_LINES}. Send it in parts.")
         return self.state(
             found,
             scope=scope,
@@ -256,7 +256,9 @@ class Facts(FactLookups):
         Live facts are never touched. Takes several short transactions. Cannot be undone.
         """
         if scope is None and older_than_days is None:
-            raise InvalidInput("Name a scope or older_than_days. Without them, all history would be deleted.")
+            raise InvalidInput(
+                "Pass a scope or older_than_days. Without them, the whole history would be deleted."
+            )
         before = self._clock() - check_days(older_than_days) * _DAY if older_than_days is not None else None
         scope_id = None if scope is None else self._storage.read(lambda tx: find_scope(tx, scope).id)
         if dry_run:
@@ -273,7 +275,7 @@ class Facts(FactLookups):
         self._settings.check_enabled()
         numbers = parse_refs(ids)
         if not numbers:
-            raise InvalidInput("Name the facts to withdraw by their ids, such as f12.")
+            raise InvalidInput("Pass the ids of the facts to withdraw, such as f12.")
         user, actor, now = optional_name("user_id", user_id), self._settings.current_actor, self._clock()
 
         def work(tx: Writes) -> Withdrawn:
@@ -298,7 +300,7 @@ class Facts(FactLookups):
         """
         self._settings.check_enabled()
         if (fact_id is None) == (target is None):
-            raise InvalidInput("Name either a fact by its id or a target.")
+            raise InvalidInput("Pass either the id of a fact or a target.")
         user = optional_name("user_id", user_id)
         if fact_id is not None:
             numbers = [self._storage.read(lambda tx: get_row(tx, fact_id, user)).id]

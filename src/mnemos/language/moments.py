@@ -34,7 +34,9 @@ def read_moment(label: str, value: Any, now: float, tz: tzinfo | None = None) ->
     _check_order(label, text)
     found = None if len(text) > _LONGEST else _read(text, now, tz)
     if found is None:
-        raise InvalidInput(f"{label} is {value[:_LONGEST]!r}. Use a date or time such as {_EXAMPLES}.")
+        raise InvalidInput(
+            f"{label} is not a date or time: {value[:_LONGEST]!r}. Use one such as {_EXAMPLES}."
+        )
     return moment(label, found)
 
 

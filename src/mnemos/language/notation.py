@@ -100,9 +100,7 @@ def parse(text: str, *, most: int = 400) -> list[Statement]:
     if not lines:
         raise InvalidInput("content is empty. Write a fact such as D[auth]: JWT, 7 days.")
     if len(lines) > MAX_LINES:
-        raise TooLarge(
-            f"The call has {len(lines):,} facts, more than {MAX_LINES}. Send them in several calls."
-        )
+        raise TooLarge(f"The call has {len(lines):,} facts. The limit is {MAX_LINES}. Use several calls.")
     return [_statement(line, number, len(lines), most) for number, line in lines]
 
 
@@ -122,7 +120,7 @@ def normalize_target(target: str) -> str:
         part.strip(_BLANK_OR_JOINER) for part in _BLANKS.sub(" ", normalize("NFC", target)).split(".")
     )
     if len(kept) > MAX_TARGET:
-        raise TooLarge(f"The target has {len(kept):,} characters, more than {MAX_TARGET}. Use a shorter one.")
+        raise TooLarge(f"The target has {len(kept):,} characters. The limit is {MAX_TARGET}.")
     if not all(kept.split(".")):
         raise InvalidInput(
             f"The target {_quote(target)} is empty or has an empty part. Use a dotted path such as srv.prod."
@@ -135,7 +133,7 @@ def check_visible(what: str, name: str) -> None:
     for character in name.strip(" "):
         if category(character) in HIDDEN and character not in JOINERS:
             raise InvalidInput(
-                f"The {what} {_quote(name)} has the character U+{ord(character):04X}. Remove line "
+                f"The {what} {_quote(name)} contains the character U+{ord(character):04X}. Remove line "
                 "breaks, control and invisible characters."
             )
 
@@ -170,7 +168,7 @@ def mark_of(sign: str) -> Mark:
     """Return the type that a sign or a word means; an unknown one raises InvalidInput."""
     mark = _SIGNS.get(sign) or _SIGNS.get(sign.lower())
     if mark is None:
-        raise InvalidInput(f"There is no type {sign!r}. Use C, D, V, ?, ✓ or ~.")
+        raise InvalidInput(f"Unknown type {sign!r}. Use C, D, V, ?, ✓ or ~.")
     return mark
 
 
@@ -221,14 +219,13 @@ def _check_content(statement: Statement, most: int) -> None:
         raise InvalidInput(f"{mark}[{target}] has no content. Write it after the colon.")
     if len(content) > most:
         raise TooLarge(
-            f"{mark}[{target}] has {len(content):,} characters of content, more than {most}. Split it into "
-            f"several facts, such as {mark}[{target[:40]}.1] and {mark}[{target[:40]}.2]."
+            f"{mark}[{target}] has {len(content):,} characters of content. The limit is {most}. Split it "
+            f"into several facts, such as {mark}[{target[:40]}.1] and {mark}[{target[:40]}.2]."
         )
     for character in content:
         if category(character) in ("Cc", "Cs") and character != _TAB:
             raise InvalidInput(
-                f"{mark}[{target}] has the character U+{ord(character):04X} in its content. Remove control "
-                "characters."
+                f"{mark}[{target}] contains the character U+{ord(character):04X}. Remove control characters."
             )
 
 

@@ -89,7 +89,7 @@ class Choice:
 def parse_request(text: str) -> Request:
     """Take a request apart; one that says nothing raises InvalidInput."""
     if len(text) > _LONGEST:
-        raise TooLarge(f"The request has {len(text):,} characters. Say in a few words what to forget.")
+        raise TooLarge(f"The request has {len(text):,} characters. Describe what to forget in a few words.")
     line = " ".join(text.split()).strip(" .!?\"'“”„«»")
     frame = _FRAME.match(_align(line))
     end = frame.end() if frame else 0
@@ -98,7 +98,7 @@ def parse_request(text: str) -> Request:
     words = frozenset(word for token in claim.tokens for word in _split(token)) - _EMPTY
     if not words:
         raise InvalidInput(
-            f"{line!r} does not say what to forget. Give an id such as f12, or a few words of it."
+            f"{line!r} does not say what to forget. Pass an id such as f12, or a few of its words."
         )
     return Request(claim, words, _OWN.search(claim.text) is not None, link.strip(" '’") in _SAYS)
 

@@ -167,9 +167,9 @@ def create_token(
     """Store a token for the space of the settings; return it with its text, which is not kept."""
     settings.check_enabled()
     if scope not in ("read", "write", "admin"):
-        raise InvalidInput(f"scope is {scope!r}. Use read, write or admin.")
+        raise InvalidInput(f"Unknown scope {scope!r}. Use read, write or admin.")
     if days is not None and not 0 < days <= _MOST_DAYS:
-        raise InvalidInput(f"days is {days}. Use more than 0, up to {_MOST_DAYS:,}.")
+        raise InvalidInput(f"days must be more than 0 and at most {_MOST_DAYS:,}, not {days}.")
     token_id, text = make_token()
     token = Token(
         id=token_id,
@@ -265,7 +265,7 @@ def read_owner_token(home: Path) -> str | None:
         return None
     text = text.strip()
     if not _FORM.fullmatch(text):
-        raise PermissionDenied(f"{path} does not hold a token. {_ADVICE}")
+        raise PermissionDenied(f"{path} does not contain a token. {_ADVICE}")
     return text.decode()
 
 

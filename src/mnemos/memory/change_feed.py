@@ -52,7 +52,9 @@ class Cursor(NamedTuple):
     def parse(cls, text: str) -> Cursor:
         numbers = _FORM.fullmatch(text)
         if numbers is None:
-            raise InvalidInput(f"{text[:80]!r} is not a cursor. Use that of a change, or 0-0-0 for all.")
+            raise InvalidInput(
+                f"{text[:80]!r} is not a cursor. Use the cursor of a change, or 0-0-0 for all changes."
+            )
         return cls(*(int(last) for last in numbers.groups() if last is not None))
 
 

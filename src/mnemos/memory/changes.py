@@ -113,7 +113,7 @@ class Changes:
             raise InvalidInput(f"entry_id must be the number of a log entry, not {entry_id!r}.")
         entry = self._memory.storage.read(lambda tx: tx.audit.get(entry_id))
         if entry is None:
-            raise NotFound(f"The log has no entry {entry_id}. See `mnemos log`.")
+            raise NotFound(f"There is no log entry {entry_id}. See `mnemos log`.")
         if entry.undone_by is not None:
             raise Refused(f"Entry {entry_id} was already undone, by entry {entry.undone_by}.")
         if not can_be_undone(entry):
@@ -129,7 +129,7 @@ class Changes:
         try:
             older = self._newest(can_be_undone, "change")
         except NotFound:
-            raise Refused(f"{problem} Neither can those before it.") from None
+            raise Refused(f"{problem} Neither can the entries before it.") from None
         raise Refused(
             f"{problem} The newest one that can is entry {older.id} ({self._name(older)}): "
             f"`mnemos undo {older.id}`"

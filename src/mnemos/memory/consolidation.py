@@ -92,7 +92,7 @@ def consolidate_notes(model: Model, entries: Sequence[str], most: int) -> list[s
     if not shorter or len(join_entries(shorter)) >= len(text):
         raise Refused("The model did not make the notes shorter.")
     if any(scan(entry) or find_secrets(entry) for entry in shorter):
-        raise Refused("A note of the model reads like an order, or holds a secret.")
+        raise Refused("A note by the model looks like a prompt injection, or contains a secret.")
     if not is_faithful(text, join_entries(shorter)):
         raise Refused("The model changed the meaning of the notes.")
     return shorter

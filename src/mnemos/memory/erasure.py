@@ -97,7 +97,8 @@ def forget(memory: Memory, ref: str | Sequence[str], user_id: str | None = None)
         return cast(Forgotten, answer | erase(memory, refs, user_id))
     if permanent:
         raise InvalidInput(
-            f"{permanent[0]} is erased permanently, and {_find_other(refs)!r} can be undone. Use two calls."
+            f"{permanent[0]} would be erased permanently, but {_find_other(refs)!r} can be restored. "
+            "Use two calls."
         )
     # Only withdrawal compares words with statements.
     from mnemos.memory.withdrawal import withdraw
@@ -224,7 +225,7 @@ def read_texts(memory: Memory, kind: str, name: str) -> list[str]:
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
     """Raise NotFound for an item of another user."""
     if kind == "entry":
-        raise Refused("An entry can't be forgotten for a user by its id. Delete it by its key.")
+        raise Refused("A user's entry can't be forgotten by its id. Delete it by its key.")
     if said is None:
         return
     session = memory.sessions.get_session(said.session_id)

@@ -40,7 +40,7 @@ def migrate(source: Settings, target: str) -> Iterator[Migrated]:
     database = target if to_server else ""
     there = Settings.load(home, database=database)
     if (there.database, there.home) == (source.database, source.home):
-        raise InvalidInput("The memory is already there. Name another target.")
+        raise InvalidInput("The memory is already there. Choose another target.")
     with Memory(source, read_only=True) as memory:
         if not memory.home.exists:
             raise InvalidInput(f"There is no memory in {memory.home.location}.")
@@ -88,7 +88,7 @@ def set_up_server(settings: Settings, role: str | None) -> str:
         if role is not None:
             grant: Any = getattr(storage, "grant", None)
             if grant is None:
-                raise InvalidInput("Only a server has roles.")
+                raise InvalidInput("Only a PostgreSQL server has roles.")
             grant(role)
         granted = "" if role is None else f" {role} may use them."
         return f"The tables are in {storage.location}.{granted}"

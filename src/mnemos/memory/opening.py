@@ -58,13 +58,14 @@ def find(
     """Return a memory that is not opened yet."""
     if find_scheme(home_or_url) not in ("http", "https"):
         if token is not None:
-            raise InvalidInput("token is for the URL of a server. Leave it out, or pass http://HOST:PORT.")
+            raise InvalidInput("token is only for the URL of a server. Omit it, or pass http://HOST:PORT.")
         return Memory.at(home_or_url, space=space, read_only=read_only, clock=clock, **flags)
     given = {"space": space, **flags} if clock is time.time else {"clock": clock, "space": space, **flags}
     chosen = sorted(name for name, value in given.items() if value is not None)
     if chosen:
         raise InvalidInput(
-            f"{', '.join(chosen)} can't be set here: a server has its own settings, a token its own space."
+            f"{', '.join(chosen)} can't be set here: the server has its own settings, and the token decides "
+            "the space."
         )
     # Points up like Memory.call: whoever opens a folder does not load the client.
     from mnemos.client.remote_memory import connect

@@ -87,7 +87,7 @@ def relieve(
     A file that is nearly full is first consolidated by the model, if one is configured.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
-        raise InvalidInput(f"threshold_pct is {quote(threshold)}. Use 0 to 100.")
+        raise InvalidInput(f"threshold_pct must be from 0 to 100, not {quote(threshold)}.")
     done = Relieved()
     for book in map(Book, settings.notebook_files):
         try:
@@ -126,7 +126,7 @@ def _parse_sentence(sentence: str, most: int) -> Statement:
     line = " ".join(sentence.split())
     found = extract_facts(line)
     if len(found) != 1 or len(line) > most:
-        raise InvalidInput("The sentence states no fact, or several.")
+        raise InvalidInput("The sentence does not state exactly one fact.")
     statement = found[0].statement
     return Statement(statement.mark, statement.target, line)
 

@@ -78,7 +78,7 @@ class PageSessions:
             if found is None:
                 raise NotAllowed(f"This link has expired. {_AGAIN}")
             if found.was_used:
-                raise NotAllowed(f"This link was already used, in another tab or by somebody else. {_AGAIN}")
+                raise NotAllowed(f"This link was already used, in another tab or by someone else. {_AGAIN}")
             kept.codes[kept.codes.index(found)] = msgspec.structs.replace(found, was_used=True)
             return _add(kept, found.space, now)
 

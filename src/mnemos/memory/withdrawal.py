@@ -93,7 +93,7 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
             if memory.sessions.get_session(name) is not None
             else "To erase a message permanently, forget message:ID; recall returns the ids."
         )
-        raise NotFound(f"No fact or note says {name!r}. Try other words, or an id such as f12. {erase}")
+        raise NotFound(f"No fact or note matches {name!r}. Try other words, or an id such as f12. {erase}")
     return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in places))
 
 

@@ -40,7 +40,7 @@ def check_change(action: Any, content: Any, old_text: Any) -> Change:
             f"action is {quote(action)}.{suggest(action, ACTIONS)} Use add, replace or remove."
         )
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
-        raise InvalidInput(f"{action} needs old_text: a substring that only that entry has")
+        raise InvalidInput(f"{action} needs old_text: a part of the entry that no other entry has")
     return Change(
         action,
         "" if action == "remove" else check_entry(content),
@@ -54,7 +54,9 @@ def check_operations(operations: Any) -> list[Change]:
             f"operations is {quote(operations)}. Use a list of objects with action, content, old_text."
         )
     if len(operations) > _MOST_OPERATIONS:
-        raise TooLarge(f"{len(operations)} operations are more than {_MOST_OPERATIONS}. Use several calls.")
+        raise TooLarge(
+            f"{len(operations)} operations are too many. The limit is {_MOST_OPERATIONS}. Use several calls."
+        )
     changes = []
     for number, one in enumerate(operations, start=1):
         if not isinstance(one, Mapping):
@@ -106,12 +108,12 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
         return (exact or found)[0]
     if not found:
         raise NotFound(
-            f"No entry of {book.filename} contains {_preview(old_text)!r}. Copy a part of one exactly: "
+            f"No entry of {book.filename} contains {_preview(old_text)!r}. Copy part of an entry exactly: "
             + "; ".join(map(_preview, entries))
         )
     if len(found) > 1:
         raise Ambiguous(
-            f"{len(found)} entries of {book.filename} contain {_preview(old_text)!r}. Use more of one: "
+            f"{len(found)} entries of {book.filename} contain {_preview(old_text)!r}. Pass a longer part: "
             + "; ".join(_preview(entries[place]) for place in found)
         )
     return found[0]

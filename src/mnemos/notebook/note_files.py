@@ -157,7 +157,7 @@ class FolderShelf:
             if exc.errno == errno.EFBIG:
                 raise TooLarge(f"{path} has more than {MAX_BYTES:,} bytes. Shorten it by hand.") from exc
             if exc.errno in (errno.EINVAL, errno.ENXIO):
-                raise Refused(f"{path} is not a regular file. Move it to another place.") from exc
+                raise Refused(f"{path} is not a regular file. Move it elsewhere.") from exc
             raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
         return self._decode(path, data)
 

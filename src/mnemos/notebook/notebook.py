@@ -155,7 +155,7 @@ class Notebook:
 
         def change_text(text: str) -> str:
             if parse_entries(text) != list(entries):
-                raise Refused(f"{book.filename} was changed meanwhile. Nothing was changed.")
+                raise Refused(f"{book.filename} was changed by another process. Nothing was changed.")
             return join_entries(list(shorter))
 
         return self._apply(book, change_text)
@@ -401,7 +401,7 @@ class Notebook:
         """Raise Refused for a secret, and for an order to a model that no person allowed."""
         if any(map(find_secrets, notes)):
             raise Refused(
-                "The note was not stored: it holds a secret, and notes are sent to the model with every "
+                "The note was not stored: it contains a secret, and notes are sent to the model with every "
                 "turn. Write down where the secret is kept instead."
             )
         now, actor = self._clock(), self._settings.current_actor

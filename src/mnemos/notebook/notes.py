@@ -125,7 +125,7 @@ def check_entry(content: str) -> str:
         if character != "\n" and character != "\t" and (character < " " or "\x7f" <= character < "\xa0"):
             raise InvalidInput(f"content has the control character U+{ord(character):04X}. Remove it.")
     if any("\ud800" <= character <= "\udfff" for character in entry):
-        raise InvalidInput("content has a lone surrogate, which no file can hold. Remove it.")
+        raise InvalidInput("content has a lone surrogate, which can't be stored as UTF-8. Remove it.")
     return entry
 
 

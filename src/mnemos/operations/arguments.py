@@ -126,7 +126,7 @@ def path_of(text: str, field: str = "path") -> Path:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as exc:
-        raise InvalidInput(f"{field} is {text!r}: {exc}. Write the folder out.") from exc
+        raise InvalidInput(f"{field} is {text!r}: {exc}. Use the full path.") from exc
 
 
 def resolve_sessions(memory: Memory, sessions: list[str], user_id: str | None = None) -> list[str]:

@@ -200,7 +200,7 @@ class ConnectHermes(_Connect, frozen=True, kw_only=True):
         hermes = hermes_home(self.hermes_home)
         if not hermes.is_dir():
             raise NotFound(
-                f"There is no Hermes in {hermes}. Run it once, or name its home with --hermes-home."
+                f"Hermes was not found in {hermes}. Run it once, or pass its home with --hermes-home."
             )
         return hermes
 

@@ -473,7 +473,9 @@ class BackendShown(Result, frozen=True, kw_only=True):
 
 def _missing(backend: MemoryBackend, user: str, key: str) -> NotFound:
     name = backend.backend_name
-    return NotFound(f"{name} has no entry {key!r} of user {user!r}. The tool entries_list lists the keys.")
+    return NotFound(
+        f"There is no entry {key!r} of user {user!r} in {name}. The tool entries_list lists the keys."
+    )
 
 
 def _note(backend: MemoryBackend) -> str | UnsetType:

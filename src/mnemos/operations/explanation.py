@@ -302,7 +302,9 @@ def _explain_entry(memory: Memory, name: str, user_id: str | None) -> Explained:
         number = int(name)
         owner = memory.storage.read(lambda tx: tx.entries.owner(number))
         if owner is None or (user_id is not None and owner[0] != user_id):
-            raise NotFound(f"There is no entry {name!r} in this space. `mnemos recall` shows their numbers.")
+            raise NotFound(
+                f"There is no entry {name!r} in this space. `mnemos recall` shows the ids of entries."
+            )
         (user, key), backend = owner, memory.entries
         set_by = memory.storage.read(lambda tx: tx.audit.on(f"entry:{number}", 1))
         actor = set_by[0].actor if set_by else None

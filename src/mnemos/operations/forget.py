@@ -71,7 +71,7 @@ class Forget(Operation, frozen=True, kw_only=True):
 
     def _list_refs(self) -> list[str]:
         if (self.ref is None) == (not self.refs):
-            raise InvalidInput('Say what to forget, such as "where I live", f12 or message:42.')
+            raise InvalidInput('Pass what to forget, such as "where I live", f12 or message:42.')
         return [self.ref] if self.ref is not None else list(dict.fromkeys(self.refs or ()))
 
     def _describe_loss(self, memory: Memory, ref: str) -> str:

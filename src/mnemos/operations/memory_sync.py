@@ -58,7 +58,7 @@ class Sync(LongOperation, frozen=True, kw_only=True):
             peers.serve(memory, sys.stdin.buffer, sys.stdout.buffer)
             return Synced(other="", is_same=True)
         if not self.other:
-            raise InvalidInput("Name the other side: a folder, ssh://HOST, or the URL of a server.")
+            raise InvalidInput("Sync with what? Pass a folder, ssh://HOST, or the URL of a server.")
         scheme = find_scheme(self.other)
         if scheme is not None and memory.settings.files != _PERSON:
             raise Refused("Only a person may sync with another machine: run `mnemos sync` in a terminal.")
@@ -72,7 +72,7 @@ class Sync(LongOperation, frozen=True, kw_only=True):
             with open_memory(self.other) as server:
                 report = sync(memory, _Server(self.other, server), progress, dry_run=self.dry_run)
         elif scheme is not None:
-            raise InvalidInput(f"{scheme}:// can't be synced with. Use a folder, ssh://HOST or https://HOST.")
+            raise InvalidInput(f"Can't sync with {scheme}://. Use a folder, ssh://HOST or https://HOST.")
         else:
             folder = path_of(self.other, "other")
             if (folder / DATABASE).exists():

@@ -177,7 +177,7 @@ def answer_disabled() -> dict[str, Any]:
 def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
     """Return the operations of a set as tools in the format of an API."""
     if form not in _SHAPES:
-        raise InvalidInput(f"format is {form!r}.{suggest(form, _SHAPES)} Use {', '.join(_SHAPES)}.")
+        raise InvalidInput(f"Unknown format {form!r}.{suggest(form, _SHAPES)} Use {', '.join(_SHAPES)}.")
     return [_SHAPES[form](entry.name, load(entry)) for entry in choose_entries(chosen)]
 
 
@@ -188,7 +188,7 @@ def choose_entries(chosen: str) -> list[Entry]:
     if unknown or not names:
         first = unknown[0] if unknown else chosen
         raise InvalidInput(
-            f"There is no tool or set of tools {first!r}.{suggest(first, SETS | BY_NAME.keys())} "
+            f"Unknown tool or set of tools {first!r}.{suggest(first, SETS | BY_NAME.keys())} "
             f"Use {', '.join(sorted(SETS))}, or names of tools, separated by commas."
         )
     return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]

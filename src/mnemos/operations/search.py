@@ -342,7 +342,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
             or self.sort != "relevance"
         ):
             raise InvalidInput(
-                "source, role, session, exclude, sort and offset are for messages. Omit them, or omit kind."
+                "source, role, session, exclude, sort and offset only apply to messages. Omit them, or omit "
+                "kind."
             )
         found = memory.recall(
             self.query,

@@ -381,7 +381,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         if self.sessions and self.if_revision is not None:
-            raise InvalidInput("if_revision is for one session.")
+            raise InvalidInput("if_revision only works with one session.")
         return Done(done="\n".join([_delete(memory, one, self.if_revision) for one in self._resolve(memory)]))
 
     def at_stake(self, memory: Memory) -> str:
@@ -390,7 +390,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     def _resolve(self, memory: Memory) -> list[str]:
         """Return the ids of all: an unknown one raises NotFound before any is deleted."""
         if (self.session is None) == (not self.sessions):
-            raise InvalidInput("Name a session to delete, or several with --sessions.")
+            raise InvalidInput("Pass a session to delete, or several with --sessions.")
         named = [self.session] if self.session is not None else self.sessions or []
         return list(dict.fromkeys(memory.sessions.resolve_session(one) for one in named))
 
@@ -453,7 +453,7 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         if date is None:
             return _KEPT_DAYS if self.older_than_days is None else self.older_than_days
         if self.older_than_days is not None:
-            raise InvalidInput("Give either older_than_days or before, not both.")
+            raise InvalidInput("Pass either older_than_days or before, not both.")
         if date > now:
             raise InvalidInput(f"before is {self.before!r}, which is in the future.")
         return (now - date) / 86_400

@@ -201,7 +201,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
         else:
             rows = [row for row in memory.log(1, before=self.entry + 1) if row.id == self.entry]
             if not rows:
-                raise NotFound(f"The log has no entry {self.entry}.")
+                raise NotFound(f"There is no log entry {self.entry}.")
         short = shorten_refs(memory, rows)
         return Log(
             entries=[

@@ -103,7 +103,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
             user_id=self.user_id,
         )
         if len(answer.results) != 1:
-            raise InvalidInput("plan is for one statement. Run them one by one.")
+            raise InvalidInput("plan only works with one statement. Run them one by one.")
         depths: dict[Any, int] = {0: -1}
         steps = []
         for step, parent, _, detail in answer.rows:

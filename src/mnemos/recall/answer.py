@@ -28,7 +28,7 @@ def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
     """Return kinds of passages; an unknown one raises InvalidInput."""
     for kind in kinds or ():
         if kind not in KINDS:
-            raise InvalidInput(f"There is no kind {kind!r}.{suggest(kind, KINDS)} Use {', '.join(KINDS)}.")
+            raise InvalidInput(f"Unknown kind {kind!r}.{suggest(kind, KINDS)} Use {', '.join(KINDS)}.")
     return kinds
 
 

@@ -52,7 +52,7 @@ def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
         messages = _AnthropicTurns().add_all(rows)
     else:
         meant = suggest(format, get_args(Format))
-        raise InvalidInput(f"format is {format!r}.{meant} Use 'openai' or 'anthropic'.")
+        raise InvalidInput(f"Unknown format {format!r}.{meant} Use 'openai' or 'anthropic'.")
     try:
         dump_plain(messages)
     except UnicodeEncodeError:

@@ -45,12 +45,12 @@ def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     begun = () if titled else find_by_short_id(tx, text, _MOST_MATCHES)
     matches = titled or [row for row in begun if is_visible(row, user)]
     if not matches:
-        raise NotFound(f"No session has the title {text!r} or an id that begins with it.")
+        raise NotFound(f"No session has the title {text!r} or an id that starts with it.")
     shortest = min(matches, key=lambda row: len(row.id))
     # The ids of delegated tasks begin with the id of their session.
     if not all(row.id.startswith(f"{shortest.id}:") for row in matches if row is not shortest):
         some = "\n".join(_list_candidates(tx, matches))
-        raise Ambiguous(f"{text!r} matches several sessions. Give more of the id:\n{some}")
+        raise Ambiguous(f"{text!r} matches several sessions. Type more of the id:\n{some}")
     return shortest.id
 
 

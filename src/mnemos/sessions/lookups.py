@@ -175,5 +175,5 @@ def _encode_filter(metadata: Any) -> str:
 
 def _is_by_update(sort: Any) -> bool:
     if sort not in ("started", "updated"):
-        raise InvalidInput(f"sort is {sort!r}. Use started or updated.")
+        raise InvalidInput(f"Unknown sort {sort!r}. Use started or updated.")
     return bool(sort == "updated")

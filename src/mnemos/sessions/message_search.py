@@ -53,7 +53,7 @@ def parse_order(sort: str) -> Order:
         return Order(sort)
     except ValueError:
         meant = suggest(sort, ("relevance", "newest", "oldest"))
-        raise InvalidInput(f"sort is {sort!r}.{meant} Use relevance, newest or oldest.") from None
+        raise InvalidInput(f"Unknown sort {sort!r}.{meant} Use relevance, newest or oldest.") from None
 
 
 def find_messages(tx: Reads, search: MessageSearch) -> list[MessageHit]:

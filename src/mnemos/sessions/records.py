@@ -95,7 +95,7 @@ def _check_role(role: Any, *, any_role: bool) -> None:
     word = role.strip().lower() if is_word else ""
     near = _OTHER_NAMES.get(word) or find_nearest(word, sorted(ROLES))
     advice = f"Did you mean {near!r}?" if near else "Use user, assistant, system, developer or tool."
-    raise InvalidInput(f"role {role!r} is not known. {advice}")
+    raise InvalidInput(f"Unknown role {role!r}. {advice}")
 
 
 def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
@@ -108,7 +108,7 @@ def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
 def _check_origin(origin: Any) -> str:
     if origin == MEMORY:
         return MEMORY
-    raise InvalidInput(f"origin is {origin!r}. Use {MEMORY!r}, or leave it out.")
+    raise InvalidInput(f"origin is {origin!r}. Use {MEMORY!r}, or omit it.")
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
@@ -376,7 +376,7 @@ def _check_size(label: str, max_bytes: int, *texts: str | None) -> None:
     size = sum(len(text.encode()) for text in texts if text)
     if size > max_bytes:
         raise TooLarge(
-            f"{label} has {size:,} bytes, more than {max_bytes:,}. Keep large data in a file and store "
+            f"{label} has {size:,} bytes. The limit is {max_bytes:,}. Keep large data in a file and store "
             "its name, or raise max_message_bytes in config.toml."
         )
 

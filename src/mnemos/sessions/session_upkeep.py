@@ -185,14 +185,14 @@ def collect_stats(storage: Storage) -> dict[str, Any]:
 
 def check_days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise InvalidInput(f"older_than_days is {value!r}. Use a number of days from 0.")
+        raise InvalidInput(f"older_than_days must be 0 or more, not {value!r}.")
     return float(value)
 
 
 def check_age(by: Any) -> bool:
     """Return True if the age of a session is counted from its start."""
     if by not in ("last_message", "start"):
-        raise InvalidInput(f"by is {by!r}. Use last_message or start.")
+        raise InvalidInput(f"Unknown value {by!r} of by. Use last_message or start.")
     return bool(by == "start")
 
 
@@ -303,7 +303,7 @@ def _restore_title(tx: Writes, session_id: str, entry: AuditRow, now: float) -> 
     if row is None:
         raise NotFound(f"There is no session {session_id!r}. It was deleted.")
     if row.title != entry.after:
-        raise Refused(f"The title of {session_id} has been changed since, to {row.title!r}.")
+        raise Refused(f"The title of {session_id} has since been changed to {row.title!r}.")
     tx.sessions.set_title(session_id, entry.before)
     tx.sessions.revise(session_id, now)
 

@@ -348,7 +348,7 @@ class SessionLines:
             if len(line) > LONGEST_LINE:
                 raise TooLarge(
                     f"line {number} has more than {LONGEST_LINE >> 20} MB. Nothing was imported. "
-                    "Move sessions this long in an archive, with mnemos export and mnemos import."
+                    "Move sessions of this size in an archive, with mnemos export and mnemos import."
                 )
             if line.strip():
                 yield _decode_line(line, number)

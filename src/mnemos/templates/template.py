@@ -208,7 +208,7 @@ def check_name(template_name: Any) -> str:
     if not all(_is_allowed(char) for char in clean) or ".." in clean or "  " in clean:
         raise InvalidInput(f"name is {shown}. {_NAME_RULE}.")
     if not _is_word(clean[0]) or not _is_word(clean[-1]):
-        raise InvalidInput(f"name is {shown}. Begin and end it with a letter or a digit.")
+        raise InvalidInput(f"name is {shown}. It must start and end with a letter or a digit.")
     if clean.casefold().partition(".")[0].strip() in _RESERVED:
         raise InvalidInput(f"name is {shown}, which some systems reserve for a device. Choose another.")
     return clean

@@ -84,9 +84,9 @@ class TemplateFolder:
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
-                raise Refused(f"{path} is not a file. Move it to another place.")
+                raise Refused(f"{path} is not a file. Move it elsewhere.")
             if found.st_size > MAX_BYTES:
-                raise TooLarge(f"{path} has {found.st_size:,} bytes. A template has at most {MAX_BYTES:,}.")
+                raise TooLarge(f"{path} has {found.st_size:,} bytes. The limit is {MAX_BYTES:,}.")
             data = path.read_bytes()
         except FileNotFoundError:
             raise unknown_template(name, self.names()) from None

@@ -52,9 +52,11 @@ def inject(
     changed.
     """
     if format not in FORMATS:
-        raise InvalidInput(f"format is {format!r}.{suggest(format, FORMATS)} Use {' or '.join(FORMATS)}.")
+        raise InvalidInput(
+            f"Unknown format {format!r}.{suggest(format, FORMATS)} Use {' or '.join(FORMATS)}."
+        )
     if not isinstance(template, SessionTemplate):
-        raise InvalidInput(f"template is {template!r}. Use a SessionTemplate, such as get_template returns.")
+        raise InvalidInput(f"template is {template!r}. Use a SessionTemplate, as returned by get_template.")
     if not isinstance(messages, (list, tuple)) or not all(isinstance(one, Mapping) for one in messages):
         raise InvalidInput("messages must be a list of messages, as you would send it to the API")
     examples = [example for example in template.examples if can_inject(example)]

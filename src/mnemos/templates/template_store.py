@@ -322,7 +322,7 @@ class Templates:
             else:
                 self._changed()
                 return template
-        raise AlreadyExists(f"There are too many templates named {first!r}. Give a name.")
+        raise AlreadyExists(f"There are too many templates named {first!r}. Choose a name.")
 
     def _check_free(self, name: str, *, is_there: bool = False) -> None:
         """Refuse a name in use, ignoring case: some file systems do."""
@@ -341,7 +341,7 @@ class Templates:
         text = "\n".join([description, *tags])
         if find_secrets(text):
             raise Refused(
-                "The template was not saved: its name, description or a tag has a secret. Remove it."
+                "The template was not saved: its name, description or a tag contains a secret. Remove it."
             )
         if scan(text):
             now, actor = self._clock(), self._settings.current_actor

@@ -70,7 +70,9 @@ def redact_all(texts: Sequence[str]) -> list[str]:
 def refuse_secret(label: str, value: str | None, redact: Redact) -> None:
     """Raise Refused if the name of a thing holds a secret. Another name would be another thing."""
     if value is not None and redact(value) != value:
-        raise Refused(f"The {label} contains a secret, but lists, prompts and logs show it. Use another one.")
+        raise Refused(
+            f"The {label} contains a secret, but it is shown in lists, prompts and logs. Choose another one."
+        )
 
 
 def redact_id(value: str, redact: Redact) -> str:

@@ -279,11 +279,11 @@ class ChatService:
             try:
                 conversation = decode_object(found.data)
                 if not isinstance(conversation.get(self.messages), self.holder):
-                    raise ValueError(f"it has no {self.messages}")  # noqa: TRY004 - it is about the text
+                    raise ValueError(f"it has no {self.messages!r}")  # noqa: TRY004 - it is about the text
             except ValueError as exc:
                 if sign in found.data[:_SIGN_BYTES] and not understood:
                     raise InvalidInput(f"{source.path} is {advice}") from exc
-                yield Unreadable(number, f"it is not a conversation of {self.title}: {exc}")
+                yield Unreadable(number, f"it is not a {self.title} conversation: {exc}")
             else:
                 understood += 1
                 yield from self.items(conversation, found.data, number, source.changed_ns / 1e9)
@@ -291,7 +291,7 @@ class ChatService:
             yield Mark(min(found.position, source.size - 1), number)
         if number and not understood:
             raise InvalidInput(
-                f"{source.path} is not an export of {self.title}: no conversation in it could be read"
+                f"{source.path} is not a {self.title} export: it has no conversation that could be read"
             )
         yield Mark(source.size, number)
 

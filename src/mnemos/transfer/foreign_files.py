@@ -45,7 +45,7 @@ def path_exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as exc:
-        raise InvalidInput(f"{path} can't be read: {exc.strerror}. Name another file or folder.") from exc
+        raise InvalidInput(f"{path} can't be read: {exc.strerror}. Choose another file or folder.") from exc
     return True
 
 

@@ -322,12 +322,12 @@ def choose_source(kind: str, named: Path | None, settings: Settings) -> tuple[Re
         return load_reader(kind), named
     places = agent_places.default_places(kind, settings)
     if not places:
-        raise InvalidInput(f"Name the file to import: `mnemos import {kind} PATH`.")
+        raise InvalidInput(f"Pass the file to import: `mnemos import {kind} PATH`.")
     there = [path for path in places if path_exists(path)]
     if not there:
         title = load_reader(kind).title
         raise NotFound(
-            f"{places[0]}, where {title} keeps its conversations, does not exist. Name another path: "
+            f"{places[0]}, where {title} keeps its conversations, does not exist. Pass another path: "
             f"`mnemos import {kind} PATH`."
         )
     return load_at(kind, there), there[0]

@@ -64,7 +64,7 @@ def check_timeout(timeout: Any, default: float) -> float:
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not is_number or not 0 < timeout <= limits.MOST_SECONDS:
         raise InvalidInput(
-            f"timeout is {timeout!r}. Use seconds, more than 0 and at most {limits.MOST_SECONDS:g}."
+            f"timeout is {timeout!r}. Use more than 0 seconds and at most {limits.MOST_SECONDS:g}."
         )
     return float(timeout)
 

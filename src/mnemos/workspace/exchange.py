@@ -50,8 +50,8 @@ class Files:
             raise InvalidInput(f"path is {str(name)[:200]!r}, which is not a file name: {exc}") from exc
         if not path.is_relative_to(root) or path == root:
             raise PermissionDenied(
-                f"{str(name)[:200]!r} is outside of {self.folder}, the folder for imports and exports. Use a "
-                "name inside of it, or set MNEMOS_FILES to another folder."
+                f"{str(name)[:200]!r} is outside {self.folder}, the folder for imports and exports. Use a "
+                "name inside it, or set MNEMOS_FILES to another folder."
             )
         return path
 
@@ -59,7 +59,7 @@ class Files:
         """Return the path of an existing plain file."""
         path = self.resolve(name)
         if path.is_dir():
-            raise InvalidInput(f"{path} is a folder. Name a file in it.")
+            raise InvalidInput(f"{path} is a folder. Choose a file in it.")
         if not path.exists():
             raise NotFound(f"There is no file {path}.")
         _check_plain(path, "Pass its content as text, or save it to a file first")
@@ -82,7 +82,7 @@ class Files:
     def prepare(self, path: Path) -> None:
         """Make the folder that a new file goes into."""
         if path.is_dir():
-            raise InvalidInput(f"{path} is a folder. Name a file in it.")
+            raise InvalidInput(f"{path} is a folder. Choose a file in it.")
         if path.exists():
             _check_plain(path, "Choose another name")
         try:
@@ -112,7 +112,7 @@ def open_file(path: Path) -> Iterator[int]:
         raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise InvalidInput(f"{path} is not a plain file")
+            raise InvalidInput(f"{path} is not a regular file")
         yield file
     finally:
         os.close(file)
@@ -147,4 +147,4 @@ def replace_file(path: Path, *, overwrite: bool) -> Iterator[int]:
 def _check_plain(path: Path, advice: str) -> None:
     """Refuse pipes and devices: reading one may never end, and an export would replace it."""
     if not path.is_file():
-        raise InvalidInput(f"{path} is a pipe or a device, not a plain file. {advice}.")
+        raise InvalidInput(f"{path} is a pipe or a device, not a regular file. {advice}.")

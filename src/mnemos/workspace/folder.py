@@ -57,7 +57,7 @@ class Folder:
         if not path.is_file():
             known = [info.name for info in self.databases()]
             there = ", ".join(known) or "none yet"
-            raise NotFound(f"There is no database {name!r}.{suggest(name, known)} There are {there}.")
+            raise NotFound(f"There is no database {name!r}.{suggest(name, known)} The databases are {there}.")
         return path
 
     def check_free(self, name: str) -> Path:
@@ -160,7 +160,7 @@ class Folder:
             if used + sum(snapshots[stamp].stat().st_size for stamp in chosen) <= self._quota.snapshots_bytes:
                 return chosen
         raise TooLarge(
-            f"There is no room for its snapshots: those of this space use {used:,} of "
+            f"There is no room for its snapshots: the snapshots of this space use {used:,} of "
             f"{self._quota.snapshots_bytes:,} bytes. Delete a database that is not needed, or raise "
             "snapshots_bytes in config.toml."
         )

@@ -156,8 +156,8 @@ def _check_home(memory: Memory) -> None:
     if not memory.home.exists:
         memory.home.check_remains()
         raise NotFound(
-            f"There is no memory in {memory.settings.home} yet. `mnemos import` imports conversations, "
-            "`mnemos demo` shows what it can do."
+            f"There is no memory in {memory.settings.home} yet. Run `mnemos import` to import "
+            "conversations, or `mnemos demo` to try it."
         )
 
 
@@ -181,7 +181,7 @@ def _check_agreed(request: Operation, memory: Memory) -> None:
     texts = [question.text.removesuffix("\nContinue?") for question in request.questions(memory)]
     if texts:
         diff = ", or --diff to see it" if hasattr(request, "diff") else ""
-        raise Refused("\n".join([*texts, f"Nothing was changed. Add --yes to do it{diff}"]))
+        raise Refused("\n".join([*texts, f"Nothing was changed. Add --yes to do it{diff}."]))
 
 
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
@@ -256,7 +256,7 @@ def _open_editor(draft: str) -> str:
     except (UnicodeDecodeError, OSError) as exc:
         raise InvalidInput(f"The edited text cannot be read: {exc}. Nothing was changed.") from exc
     if text is None:
-        raise Refused("The text was not edited. Nothing was changed.")
+        raise Refused("Nothing was changed, because the text was not edited.")
     return text
 
 

@@ -74,7 +74,7 @@ def distribute(chosen: Chosen) -> None:
 def _load_server(chosen: Chosen) -> Settings:
     settings = Settings.load(chosen.home)
     if not settings.database:
-        raise InvalidInput("There is no server to set up. Set MNEMOS_DATABASE=postgresql://… first.")
+        raise InvalidInput("No PostgreSQL server is configured. Set MNEMOS_DATABASE=postgresql://… first.")
     return settings
 
 

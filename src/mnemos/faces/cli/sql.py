@@ -156,7 +156,7 @@ class Prompt:
         if not path:
             raise InvalidInput(f".import takes a file and a table, not {rest!r}: .import FILE TABLE")
         if self._read_only:
-            raise ReadOnly(".import changes the database, and --read-only refuses every change")
+            raise ReadOnly(".import changes the database, and --read-only does not allow changes")
         self._call("sqlite_import", database=self._database, path=path.strip(), table=table)
 
     def _export(self, rest: str) -> None:

@@ -144,7 +144,7 @@ class Api:
             request.entry.operation = route.name
             return await route.answer(request)
         if not request.path.startswith(_PREFIX):
-            raise NotFound(f"There is nothing at {request.path[:80]!r}.")
+            raise NotFound(f"Nothing is at {request.path[:80]!r}.")
         return await self._operations.answer(request, request.path.removeprefix(_PREFIX))
 
     def _check_site(self, request: Request) -> None:

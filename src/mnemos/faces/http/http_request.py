@@ -74,7 +74,7 @@ class Request:
             elif value in _SWITCHES:
                 self.switches[name] = _SWITCHES[value]
             else:
-                raise InvalidInput(f"The address has {name}={value[:80]!r}. Use true or false.")
+                raise InvalidInput(f"{name} is {value[:80]!r} in the query string. Use true or false.")
         return others
 
     async def read_body(self, most: int) -> bytes:

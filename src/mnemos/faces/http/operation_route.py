@@ -52,7 +52,7 @@ class OperationRoute:
         if is_upload:
             return await self._import(request, name, others)
         if others:
-            raise InvalidInput(f"The address takes {', '.join(request.switches)}, each =true or =false.")
+            raise InvalidInput(f"The query string takes {', '.join(request.switches)}, each =true or =false.")
         most = limits.APPEND_BYTES if name in limits.LARGE_BODIES else limits.BODY_BYTES
         body = await request.read_body(most)
         form = _choose_form(request, name)

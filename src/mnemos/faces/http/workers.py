@@ -71,9 +71,9 @@ class Pool:
         with self._lock:
             held = self._held.get(owner, 0)
             if held >= limits.IN_FLIGHT:
-                raise Busy("This token has too many requests under way. Try again.")
+                raise Busy("This token has too many requests in progress. Try again.")
             if sum(self._held.values()) >= limits.POOL:
-                raise Busy("The server has too many requests under way. Try again.")
+                raise Busy("The server has too many requests in progress. Try again.")
             self._held[owner] = held + 1
             self._waiting.setdefault(owner, deque()).append(task)
             if len(self._threads) <= self._share and sum(self._held.values()) > len(self._threads):

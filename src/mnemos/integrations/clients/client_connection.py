@@ -464,7 +464,7 @@ def _plan_plugin(request: Request, folder: Path) -> Plan:
             remarks.append(f"{target.path} was changed since and stays")
         elif not is_ours:
             raise Refused(
-                f"{target.path} was not written by `mnemos connect`, or was changed since. "
+                f"{target.path} was not written by `mnemos connect`, or has been changed. "
                 "Name another folder, or move the file."
             )
     # The folder itself was made for the first file, and goes with it.

@@ -31,7 +31,7 @@ class Machine(Folders):
         try:
             return cls(env, platform, Path(home) if home else Path.home())
         except RuntimeError as exc:
-            raise InvalidInput(f"The user's folder is unknown ({exc}). Set HOME.") from exc
+            raise InvalidInput(f"Your home folder is unknown ({exc}). Set HOME.") from exc
 
     def shorten(self, path: Path) -> str:
         """Return a path as a person writes it, with ~ for the user's folder."""

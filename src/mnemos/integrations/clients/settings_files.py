@@ -39,7 +39,7 @@ def read(path: Path) -> bytes | None:
             kind = "a folder" if stat.S_ISDIR(known.st_mode) else "not a regular file"
             raise InvalidInput(f"{path} is {kind}, but a settings file is expected. Move it first.")
         if known.st_size > _LARGEST:
-            raise TooLarge(f"{path} has {known.st_size:,} bytes. Settings may have {_LARGEST:,}.")
+            raise TooLarge(f"{path} has {known.st_size:,} bytes. The limit is {_LARGEST:,}.")
         return path.read_bytes()
     except FileNotFoundError:
         return None

@@ -101,7 +101,7 @@ class BuiltinMemoryProvider(MemoryProvider):
     def memory(self) -> Memory:
         """The open memory. Raises Unavailable before ``initialize`` and after ``shutdown``."""
         if self._memory is None:
-            raise Unavailable("The memory is not open: it was not initialized, or that failed.")
+            raise Unavailable("The memory is not open: initialize() was not called, or failed.")
         return self._memory
 
     def is_available(self) -> bool:

@@ -87,7 +87,7 @@ class MemoryManager:
         if len(self._members) > 1:
             raise Refused(
                 f"The provider {name!r} was not added: {self._members[1].name!r} is in use, and there can be "
-                "only one besides the built-in one. Choose with `mnemos providers setup`."
+                "only one besides the built-in one. Choose one with `mnemos providers setup`."
             )
         member = Member(provider, name, self._worker)
         try:

@@ -185,7 +185,7 @@ def _parse_field(given: Any, provider: str) -> Field:
 def _check_value(field: Field, value: str) -> str:
     if field.required and not value:
         # A script with an empty variable should not delete the value set before.
-        raise InvalidInput(f"{field.key} is empty. Write its value after the =, or leave the line out.")
+        raise InvalidInput(f"{field.key} is empty. Write its value after the =, or omit the line.")
     if _UNWRITABLE.search(value):
         raise InvalidInput(f"The value of {field.key} has control characters. Remove them.")
     if field.choices and value not in field.choices:

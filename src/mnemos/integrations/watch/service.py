@@ -76,7 +76,7 @@ def plan_service(machine: Machine, launch: Launch, programs: Sequence[str] = ())
     if machine.platform.startswith("linux"):
         return _plan_systemd(machine, command, variables, f"{_NAME}{suffix}.service")
     raise Unavailable(
-        "This system has neither systemd nor launchd. Start `mnemos watch` in another way when you log in."
+        "This system has neither systemd nor launchd. Start `mnemos watch` at login in another way."
     )
 
 

@@ -55,8 +55,8 @@ def check_texts(
     new = storage.read(lambda tx: [text for text in marked if not was_allowed(tx, text)])
     if new:
         error = Refused(
-            f"The {what} was not stored: it {marked[new[0]][0].reason}. It would be part of prompts, so "
-            "state a fact instead of an order to the model."
+            f"The {what} was not stored: it looks like a prompt injection, because it "
+            f"{marked[new[0]][0].reason}. State a fact instead of an instruction to the model."
         )
         error.advice = ADVICE
         raise error

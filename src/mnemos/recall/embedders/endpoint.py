@@ -69,7 +69,7 @@ class EndpointEmbedder:
     def _rows(self, texts: list[str]) -> NDArray[np.float32]:
         rows = self._parse(self._answer(texts), len(texts))
         if self._dim not in (0, rows.shape[1]):
-            raise self._no_use(f"vectors of {rows.shape[1]} numbers, where it was {self._dim} before")
+            raise self._no_use(f"vectors of {rows.shape[1]} numbers instead of {self._dim}")
         self._dim = rows.shape[1]
         return rows
 

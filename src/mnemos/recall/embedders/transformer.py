@@ -88,7 +88,7 @@ def _first_of(folder: Path, *names: str) -> Path:
     for name in names:
         if (folder / name).is_file():
             return folder / name
-    raise ModelUnavailable(f"{folder} holds no {' and no '.join(names)}. Name a folder with an ONNX model.")
+    raise ModelUnavailable(f"{folder} has no {' and no '.join(names)}. Pass a folder with an ONNX model.")
 
 
 def _session(graph: Path, threads: int) -> Any:

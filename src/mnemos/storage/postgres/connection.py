@@ -68,7 +68,7 @@ def parse_url(url: str) -> Target:
         raise errors.InvalidInput(f"{schema[:80]!r} is not a valid schema. Use up to 48 of a-z, 0-9 and _.")
     if not known.get("host") and not known.get("hostaddr") and not known.get("service"):
         raise errors.InvalidInput(
-            "The URL of the database names no host. Write postgresql://user:password@host:5432/database."
+            "The URL of the database has no host. Use postgresql://user:password@host:5432/database."
         )
     if "connect_timeout" not in known:
         conninfo = make_conninfo(conninfo, connect_timeout=_CONNECT_SECONDS)

@@ -59,7 +59,7 @@ def check_sqlite(version: int) -> None:
     if version < OLDEST_SQLITE:
         raise errors.EngineTooOld(
             f"apsw includes SQLite {version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}, "
-            "which can corrupt a database that several processes use. Install apsw 3.51.3 or newer."
+            "which can corrupt a database used by several processes. Install apsw 3.51.3 or newer."
         )
 
 

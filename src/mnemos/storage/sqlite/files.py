@@ -59,12 +59,12 @@ def check_backup(path: Path) -> None:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             if schema.check_known(connection) == 0:
-                raise NotADatabase(f"{path} is empty. It cannot be a backup.")
+                raise NotADatabase(f"{path} is empty, so it is not a backup.")
             _verify(connection, str(path))
         finally:
             connection.close()
     except apsw.NotADBError as exc:
-        raise NotADatabase(f"{path} is not a database. Choose a file that `mnemos backup` wrote.") from exc
+        raise NotADatabase(f"{path} is not a database. Choose a file written by `mnemos backup`.") from exc
     except apsw.Error as exc:
         raise translate_error(exc, str(path)) from exc
 
@@ -107,13 +107,13 @@ def is_empty(file: Path) -> bool:
 
 
 def has_data(path: Path) -> bool:
-    """True if the file has data. Raises FileExistsError for what is not a plain file."""
+    """True if the file has data. Raises FileExistsError for what is not a regular file."""
     try:
         found = path.lstat()
     except FileNotFoundError:
         return False
     if not stat.S_ISREG(found.st_mode):
-        raise FileExistsError(f"{path} is not a plain file")
+        raise FileExistsError(f"{path} is not a regular file")
     return found.st_size > 0
 
 
@@ -140,7 +140,7 @@ def check_remains(path: Path) -> None:
         return
     copy = rescued[-1] if rescued else "BACKUP"
     raise Corrupt(
-        f"{what}. Put the database back, or run `mnemos restore {copy}`. To begin with an empty memory, move "
+        f"{what}. Put the database back, or run `mnemos restore {copy}`. To start with an empty memory, move "
         f"{' and '.join(left)} to another folder"
     )
 

@@ -115,7 +115,7 @@ def agent_database(path: Path, program: str) -> Iterator[AgentDatabase]:
     """Open the database of another agent program; without the known columns it raises InvalidInput."""
     with _open(path) as connection:
         if not value(connection, getattr(SQL, f"has_{program}")):
-            raise InvalidInput(f"{path} has a schema that is not known: tables or columns are missing")
+            raise InvalidInput(f"{path} has an unknown schema: tables or columns are missing")
         connection.execute("COMMIT")
         yield AgentDatabase(connection, program)
 

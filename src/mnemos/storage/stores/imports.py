@@ -67,7 +67,7 @@ class StoredImports(Store):
     def note(self, session_id: str, keys: Sequence[int]) -> None:
         session: int | None = self._tx.value(self._sql.session_key, (self._space.id, session_id))
         if session is None:
-            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
+            raise NotFound(f"There is no session {session_id!r}. Create it first.")
         self._note(session, keys)
 
     def note_deleted(self, keys: Sequence[int]) -> None:

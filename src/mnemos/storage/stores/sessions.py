@@ -443,7 +443,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
     def _find(self, session_id: str) -> int:
         key = self._key(self._sql.key_of, (self._space.id, session_id))
         if key is None:
-            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
+            raise NotFound(f"There is no session {session_id!r}. Create it first.")
         return key
 
     def next_id(self) -> int:

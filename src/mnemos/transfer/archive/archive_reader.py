@@ -141,7 +141,9 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
                 raise InvalidInput(f"it has more than {_MAX_FOLDERS:,} folders")
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-            raise InvalidInput(f"it has {shown} of type {info.type!r}; our archives have only plain files")
+            raise InvalidInput(
+                f"it has {shown} of type {info.type!r}; Mnemos archives have only regular files"
+            )
         yield Member(stream, info.name.removeprefix("./"), info.size)
 
 
@@ -158,7 +160,7 @@ def _check_end(stream: IO[bytes]) -> None:
             raise CutOff("the file ends in the middle of a block")
         if padding > _MAX_PADDING:
             break
-    raise InvalidInput("it goes on after its end")
+    raise InvalidInput("it continues after its end")
 
 
 def _read_exactly(stream: IO[bytes], size: int) -> bytes:
@@ -265,7 +267,7 @@ def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archi
         yield _open_folder(path, progress)
         return
     if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{path} is not a plain file. Name an archive that `mnemos export` wrote.")
+        raise InvalidInput(f"{path} is not a regular file. Choose an archive written by `mnemos export`.")
     with scratch_folder(beside) as folder:
         yield _open_file(path, found.st_size, folder, progress)
 
@@ -273,7 +275,7 @@ def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archi
 def _open_folder(folder: Path, progress: Progress) -> Archive:
     place = folder / MANIFEST
     if not os.path.lexists(place):
-        raise InvalidInput(f"{folder} has no {MANIFEST}. Name a folder or a file that `mnemos export` wrote.")
+        raise InvalidInput(f"{folder} has no {MANIFEST}. Choose a folder or file written by `mnemos export`.")
     with _open_plain(place) as stream:
         manifest = _parse_manifest(stream.read(_MAX_MANIFEST + 1), folder)
     stage = Stage(progress, 0.0, 1.0, manifest.size())
@@ -290,16 +292,16 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
 def _open_plain(path: Path) -> BufferedReader:
     """Open a file; a link, a pipe or a device raises."""
     if path.parent.is_symlink():
-        raise InvalidInput(f"{path.parent} is a link. An archive has only plain files.")
+        raise InvalidInput(f"{path.parent} is a link. An archive has only regular files.")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except OSError as exc:
-        raise InvalidInput(f"{path} can't be read as a plain file: {exc.strerror}") from exc
+        raise InvalidInput(f"{path} can't be read as a regular file: {exc.strerror}") from exc
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise InvalidInput(f"{path} is not a plain file. An archive has only plain files.")
+        raise InvalidInput(f"{path} is not a regular file. An archive has only regular files.")
     return os.fdopen(handle, "rb")
 
 
@@ -319,7 +321,7 @@ def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archi
     except InvalidInput as exc:
         if str(path) in str(exc):
             raise
-        raise type(exc)(f"{path} is not an archive of ours: {exc}") from exc
+        raise type(exc)(f"{path} is not a Mnemos archive: {exc}") from exc
     except OSError as exc:
         raise files.write_error(exc, folder) from exc
     return Archive(folder, manifest)
@@ -329,7 +331,7 @@ def _read_manifest(members: Iterator[Member], path: Path) -> Manifest:
     first = next(members, None)
     if first is None or first.name != MANIFEST:
         found = "nothing" if first is None else repr(first.name[:100])
-        raise InvalidInput(f"it begins with {found}, not with {MANIFEST}")
+        raise InvalidInput(f"it starts with {found}, not with {MANIFEST}")
     if first.size > _MAX_MANIFEST:
         raise TooLarge(f"its {MANIFEST} has {first.size:,} bytes. The limit is {_MAX_MANIFEST:,}.")
     return _parse_manifest(b"".join(first.chunks()), path)
@@ -392,7 +394,7 @@ def _parse_manifest(data: bytes, where: Path) -> Manifest:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise InvalidInput(f"{where}: its {MANIFEST} can't be read: {exc}") from exc
     if head.get("kind") != KIND:
-        raise InvalidInput(f"{where} is not an archive of ours: the kind in its {MANIFEST} is not {KIND!r}")
+        raise InvalidInput(f"{where} is not a Mnemos archive: the kind in its {MANIFEST} is not {KIND!r}")
     _check_format(head.get("format"), str(head.get("mnemos"))[:20], where)
     try:
         manifest = msgspec.convert(head, Manifest)
@@ -411,7 +413,9 @@ def _check_format(version: Any, writer: str, where: Path) -> None:
     shown = repr(version)[:20]
     # True is an int, too.
     if type(version) is not int or version < 1:
-        raise InvalidInput(f"{where}: the format in its {MANIFEST} is {shown}, which no Mnemos writes")
+        raise InvalidInput(
+            f"{where}: the format in its {MANIFEST} is {shown}, which no version of Mnemos writes"
+        )
     if version > FORMAT:
         raise SchemaTooNew(
             f"{where} was written by a newer Mnemos ({writer}) in format {shown}. This one reads up to "

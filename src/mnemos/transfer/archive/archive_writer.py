@@ -58,7 +58,7 @@ def choose_form(path: Path) -> Form:
             return form
     if name.endswith(_NOT_OURS):
         raise InvalidInput(
-            f"{path.name!r} is not a name for an archive. Use one that ends with .tar.zst, .tar.gz or .tar, "
+            f"{path.name!r} is not a valid archive name. Use one that ends with .tar.zst, .tar.gz or .tar, "
             "or a folder."
         )
     return Form.FOLDER
@@ -181,7 +181,7 @@ def _put_in_place(
     contents = folder / "contents"
     if form is Form.FOLDER:
         if os.path.lexists(target):
-            raise AlreadyExists(f"{target} was created meanwhile. Choose another name.")
+            raise AlreadyExists(f"{target} was created by another process. Choose another name.")
         contents.rename(target)
         return
     names = [MANIFEST, *(file.file for file in manifest.files)]
@@ -193,7 +193,7 @@ def _put_in_place(
         # A link, because renaming would replace a file that was created meanwhile.
         os.link(archive, target)
     except FileExistsError:
-        raise AlreadyExists(f"{target} was created meanwhile. Choose another name.") from None
+        raise AlreadyExists(f"{target} was created by another process. Choose another name.") from None
     except OSError:
         # The file system has no links.
         archive.rename(target)

@@ -360,7 +360,7 @@ def parse_fact(row: dict[str, Any]) -> FactLine:
     """Parse a fact, and refuse one that would break the lines that facts are printed in."""
     line = msgspec.convert(row, FactLine)
     if normalize_target(line.target) != line.target:
-        raise InvalidInput(f"The target {line.target[:100]!r} is not normalised.")
+        raise InvalidInput(f"The target {line.target[:100]!r} is not normalized.")
     if _INVISIBLE.search(line.content):
         raise InvalidInput("its content has line breaks or control characters")
     if (line.ended_at is None) != (line.state == LIVE) or (line.hot and line.state != LIVE):
@@ -379,7 +379,7 @@ def _parse_scope(row: dict[str, Any]) -> ScopeRow:
 def _parse_conflict(row: dict[str, Any]) -> ConflictLine:
     line = msgspec.convert(row, ConflictLine)
     if line.reason not in (CONTRADICTS, MAY_REPLACE):
-        raise InvalidInput(f"{line.reason[:100]!r} is not a reason of a conflict")
+        raise InvalidInput(f"{line.reason[:100]!r} is not a valid reason for a conflict")
     return line
 
 

@@ -153,7 +153,7 @@ class SessionPart:
         for _, group in groupby(archive.read(FILE, self._parse), number_session):
             session = next(group)
             if not isinstance(session, SessionRow):
-                raise InvalidInput(f"{FILE} begins with a message, not with a session")
+                raise InvalidInput(f"{FILE} starts with a message instead of a session")
             yield session, cast(Iterator[IncomingMessage], group)  # noqa: B031 - its rest
 
     def _parse(self, row: dict[str, Any]) -> SessionRow | IncomingMessage:

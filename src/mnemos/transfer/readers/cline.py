@@ -62,7 +62,7 @@ def read(kind: str, source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item
         holder = found if isinstance(found, dict) else {"messages": found}
         if not isinstance(holder.get("messages"), list):
             raise InvalidInput(
-                f"{source.path} has no list of messages: this version of the format is not known"
+                f"{source.path} has no list of messages: this version of the format is unknown"
             )
         yield from _read_messages(kind, source, holder)
     except ValueError as exc:

@@ -49,7 +49,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
         raise InvalidInput(f"{source.path} is not a session: {exc}") from exc
     session_id = clean_name(session.get("sessionId"))
     if session_id is None or not isinstance(session.get("history"), list):
-        raise InvalidInput(f"{source.path} has no history: this version of the format is not known")
+        raise InvalidInput(f"{source.path} has no history: this version of the format is unknown")
     history = get_objects(session, "history")
     title = clean_name(session.get("title"))
     models = [get_object(get_object(item, "message"), "usage").get("model") for item in history]

@@ -75,7 +75,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     session_id = clean_name(session.get("sessionId"))
     is_known = session_id is not None and isinstance(session.get("requests"), list)
     if not is_known or session.get("version") not in _VERSIONS:
-        raise InvalidInput(f"{source.path} has no requests, or a version of the format that is not known")
+        raise InvalidInput(f"{source.path} has no requests, or an unknown version of the format")
     requests = get_objects(session, "requests")
     started = parse_time(session.get("creationDate"))
     yield make_conversation(
@@ -116,7 +116,7 @@ def _load(path: Path) -> Mapping[str, Any]:
         else:
             _apply(state, entry)
     if not isinstance(state, dict):
-        raise ValueError("its log does not begin with a session")  # noqa: TRY004 - of the text
+        raise ValueError("its log does not start with a session")  # noqa: TRY004 - of the text
     return state
 
 

@@ -277,7 +277,9 @@ def _sync(memory: Memory, peer: Peer, progress: Progress, *, dry_run: bool) -> R
 
 def _check_hello(memory: Memory, name: str, hello: Record) -> None:
     if hello.get("mnemos sync") != VERSION:
-        raise Refused(f"{name} speaks another version of sync. Install the same Mnemos on both machines.")
+        raise Refused(
+            f"{name} uses another version of sync. Install the same version of Mnemos on both machines."
+        )
     if hello.get("home") == identify(memory):
         raise Refused(f"{name} is this memory itself. There is nothing to sync.")
     check_clock(name, msgspec.convert(hello.get("at"), float), memory.clock())

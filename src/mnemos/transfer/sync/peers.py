@@ -61,13 +61,13 @@ _REASONS: Final = {
 def read_frame(data: bytes) -> Record:
     """Parse a request or an answer; anything but an object raises InvalidInput."""
     if len(data) > LONGEST_FRAME:
-        raise InvalidInput(f"A message of the sync has more than {LONGEST_FRAME >> 20} MB.")
+        raise InvalidInput(f"A sync message has more than {LONGEST_FRAME >> 20} MB.")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as exc:
-        raise InvalidInput(f"A message of the sync is not JSON: {str(exc)[:100]}") from exc
+        raise InvalidInput(f"A sync message is not JSON: {str(exc)[:100]}") from exc
     if not isinstance(found, dict):
-        raise InvalidInput("A message of the sync is not an object.")
+        raise InvalidInput("A sync message is not an object.")
     return found
 
 
@@ -103,7 +103,7 @@ class Program:
                 self._has_answered = True
                 return self
         self._end()
-        raise Unavailable(f"{self.name} does not answer. Is the same Mnemos installed there?")
+        raise Unavailable(f"{self.name} does not answer. Is Mnemos installed there?")
 
     def __exit__(self, *_: object) -> None:
         self._end()
@@ -168,7 +168,7 @@ def connect_ssh(url: str, space: str) -> Program:
     user = parts.username
     is_valid = _HOST.fullmatch(host) and (user is None or _USER.fullmatch(user)) and parts.password is None
     if not is_valid or parts.query or parts.fragment or parts.path.strip("/"):
-        raise InvalidInput(f"{url[:200]!r} is not an address of ssh. Use ssh://HOST or ssh://USER@HOST:PORT.")
+        raise InvalidInput(f"{url[:200]!r} is not an ssh address. Use ssh://HOST or ssh://USER@HOST:PORT.")
     where = host if user is None else f"{user}@{host}"
     command = f"mnemos sync --serve --space {shlex.quote(space)}"
     options = [] if port is None else ["-p", str(port)]
@@ -270,7 +270,7 @@ class SyncFolder:
         if listing.home != home or listing.space != self._memory.settings.space:
             return None
         if not all(_NAME.fullmatch(name) for _, name in listing.parts.values()):
-            raise Refused(f"{self._root / home} names files that a sync does not write. Nothing was changed.")
+            raise Refused(f"{self._root / home} lists files that sync does not write. Nothing was changed.")
         check_clock(listing.machine[:100], listing.at, self._memory.clock())
         return listing
 
@@ -337,7 +337,9 @@ def _unpack(path: Path) -> bytes:
     unpacking = zlib.decompressobj()
     data = unpacking.decompress(packed, LONGEST_FRAME)
     if unpacking.unconsumed_tail or len(packed) > LONGEST_FRAME:
-        raise Refused(f"{path} has more than {LONGEST_FRAME >> 20} MB unpacked. Nothing of it was taken.")
+        raise Refused(
+            f"{path} has more than {LONGEST_FRAME >> 20} MB unpacked. Nothing was imported from it."
+        )
     if not unpacking.eof:
         raise zlib.error("it is cut off")
     return data

@@ -66,9 +66,9 @@ def find_rows_in_document(read: Read, limits: Limits) -> Layout:
     if opening == "{":
         return _find_in_object(document, read, limits)
     if not opening:
-        raise InvalidInput("The file is empty. There is nothing to make a table of.")
+        raise InvalidInput("The file is empty, so there is no table to create.")
     raise InvalidInput(
-        f"The file begins with {opening!r}, not with an array or an object. Use format csv, or jsonl."
+        f"The file starts with {opening!r}, not with an array or an object. Use the format csv or jsonl."
     )
 
 

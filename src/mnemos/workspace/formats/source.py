@@ -195,9 +195,7 @@ def decode(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
             yield _repair(decoder.decode(chunk)) if utf8 and encoding.repairs else decoder.decode(chunk)
         yield _repair(decoder.decode(b"", final=True))
     except UnicodeDecodeError as exc:
-        raise NotUtf8(
-            "the file is not UTF-8, as it was before; do not change it while it is being read"
-        ) from exc
+        raise NotUtf8("the file is no longer UTF-8; do not change it while it is being read") from exc
 
 
 def _repair(text: str) -> str:

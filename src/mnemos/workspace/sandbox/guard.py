@@ -184,8 +184,8 @@ class Guard:
 
 
 _ATTACH = (
-    "ATTACH reaches other files and is not available here: pass the name of another database of the "
-    "workspace as database, and carry rows over with the tool sqlite_export and the tool sqlite_import"
+    "ATTACH opens other files and is not available here. To use another database of the workspace, pass "
+    "its name as database; to copy rows between two, use the tool sqlite_export and the tool sqlite_import"
 )
 VACUUM = "VACUUM is not available here: `mnemos workspace compact` gives unused space back"
 _UNKNOWN = {apsw.SQLITE_DETACH: "DETACH is not available here: nothing is attached"}

@@ -230,7 +230,7 @@ def test_a_server_that_changes_the_length_of_its_vectors_is_refused(server: Mode
     server.reply = in_turn(answer([[1, 2]]), answer([[1, 2, 3]]))
     asking, _ = made(server.base_url)
     asking.embed(["a"])
-    with pytest.raises(ModelUnavailable, match="3 numbers, where it was 2"):
+    with pytest.raises(ModelUnavailable, match="3 numbers instead of 2"):
         asking.embed(["b"])
     assert asking.dim == 2
 

@@ -69,7 +69,7 @@ def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
         try:
             corpora.append(_READERS[format](item, left_out))
         except (msgspec.ValidationError, InvalidInput) as exc:
-            raise InvalidInput(f"{path}: item {number} is not what {format} has: {exc}") from exc
+            raise InvalidInput(f"{path}: item {number} does not match the format {format}: {exc}") from exc
     _check_ids(path, corpora)
     if not any(corpus.questions for corpus in corpora):
         raise InvalidInput(f"{path} has no question with evidence. There is nothing to measure.")
