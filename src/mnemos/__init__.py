@@ -1,7 +1,7 @@
-"""Mnemos: the memory of an LLM agent.
+"""Mnemos: memory for LLM agents.
 
-``with mnemos.open() as memory:`` gives ``memory.sessions`` and the other parts. Nothing is imported
-before it is used, so that ``import mnemos`` costs next to nothing.
+``with mnemos.open() as memory:`` gives ``memory.sessions`` and the other parts. Modules are
+imported on first use, so ``import mnemos`` is fast.
 """
 
 from __future__ import annotations

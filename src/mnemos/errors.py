@@ -5,10 +5,10 @@ MnemosError
 │   ├── TooLarge            too_large            it exceeds a limit
 │   └── SqlError            sql_error            SQLite could not run a statement
 ├── NotFound                not_found            no such session, message, file …
-├── Refused                 refused              valid, but not done
+├── Refused                 refused              valid, but not carried out
 │   ├── AlreadyExists       already_exists
 │   ├── Ambiguous           ambiguous            several things match the name
-│   ├── Conflict            conflict             another writer changed it meanwhile
+│   ├── Conflict            conflict             another writer changed it first
 │   ├── Disabled            disabled             memory is switched off
 │   ├── NotAllowed          not_allowed          the caller's token does not allow it
 │   ├── ReadOnly            read_only
@@ -17,7 +17,7 @@ MnemosError
 │   ├── Busy                busy                 another process held the database too long
 │   ├── DiskFull            disk_full
 │   ├── TimedOut            timed_out            stopped at its time limit
-│   ├── Cancelled           cancelled            stopped because the caller gave it up
+│   ├── Cancelled           cancelled            stopped because the caller cancelled it
 │   └── ModelUnavailable    model_unavailable    the configured model did not answer
 └── StorageError            storage_error        the database itself
     ├── NotADatabase        not_a_database       a file that is not ours

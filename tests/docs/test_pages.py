@@ -6,7 +6,6 @@ import re
 
 from mnemos.faces.cli.help_screens import FORMER
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.operations.connect import OPERATIONS
 
 from .pages import DOCS, ROOT, anchors, links, name_of, pages, prose_of, text_of
 
@@ -53,7 +52,7 @@ def test_your_data_and_the_lists_of_clients_name_every_client() -> None:
         text = " ".join(text_of(DOCS / page).split())
         assert [name for name in clients if name not in text] == [], page
     uninstall = text_of(DOCS / "how-to" / "your-data.md").partition("## Uninstall")[2]
-    assert re.findall(r"mnemos connect ([\w-]+) --undo", uninstall) == list(OPERATIONS)
+    assert "mnemos connect --undo" in uninstall
     assert "mnemos watch uninstall" in uninstall
 
 

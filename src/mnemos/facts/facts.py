@@ -81,11 +81,11 @@ class Facts(FactLookups):
     ) -> Written:
         """Store facts written in the notation, one per line: all of them or none.
 
-        A statement replaces the live one of the same type, target and scope. Repeating a fact only renews
+        A statement replaces the live one with the same type, target and scope. Repeating a fact only renews
         its reference time. ``scope`` is a unit of work, opened by its first fact; the default is the scope
-        this session wrote to last. ``valid_from`` is when the facts began to hold, by default now. Facts that
-        look like prompt injections raise Refused, unless a person passes ``allow``. A fact with a
-        ``user_id`` belongs to that user; without, it is shared.
+        that this session last wrote to. ``valid_from`` is when the facts became true, by default now. Facts
+        that look like prompt injections raise Refused, unless a person passes ``allow``. A fact with a
+        ``user_id`` belongs to that user; a fact without one is shared.
         """
         self._settings.check_enabled()
         return self.state(
@@ -115,18 +115,18 @@ class Facts(FactLookups):
     ) -> Written:
         """Store plain sentences or notation. Types and targets of sentences are guessed from their words.
 
-        The update judge compares a sentence with the live facts most like it. A clear update replaces them;
-        a doubtful one is linked to them and both stay. ``replaces`` names facts that are replaced, and
-        ``about`` (or ``target``) the subject, such as ``user.home``: what was known about it is replaced.
+        The update judge compares a sentence with the most similar live facts. A clear update replaces them; a
+        doubtful one is linked to them and both are kept. ``replaces`` names facts to replace, and ``about``
+        (or ``target``) the subject, such as ``user.home``, whose known facts are replaced.
         """
         self._settings.check_enabled()
-        # Models pass an empty string for an argument they leave out.
+        # Models pass an empty string for an argument they omit.
         about = about or target or None
         if about is None and isinstance(text, str) and looks_like(text):
             found = parse(text, most=self.longest)
         else:
             if isinstance(text, str) and self._settings.redact:
-                # Before a target is guessed, which must not be made of a secret.
+                # First, because a guessed target must not contain a secret.
                 text = redact(text)
             found = make_statements(text, target=about, most=self.longest)
         if len(found) > MAX_LINES:
@@ -163,10 +163,10 @@ class Facts(FactLookups):
     ) -> Written:
         """Store statements, all or none.
 
-        With ``guessed``, their targets are guesses, and the update judge decides what they replace. With
-        ``undated``, they may be older than what is known, so that they replace nothing by judgement. With
-        ``unscoped``, they belong to no scope, whatever the session works on. ``original`` is the text they
-        were made of; it is scanned as a whole, because an order may be cut into harmless sentences.
+        ``guessed``: the targets are guesses, and the update judge decides what they replace. ``undated``:
+        they may be older than known facts, so the judge replaces nothing. ``unscoped``: they belong to no
+        scope. ``original`` is the text they came from; it is scanned as a whole, because an injection may be
+        split into harmless sentences.
         """
         self._settings.check_enabled()
         clean = [redact_statement(statement, self._settings) for statement in stated]
@@ -202,7 +202,8 @@ class Facts(FactLookups):
     def tick(
         self, turn: int, message: str = "", *, session_id: str | None = None, user_id: str | None = None
     ) -> Ticked:
-        """Enter a turn of a session with the user's message, and close scopes that are done, idle or left.
+        """Begin a turn of a session with the user's message, and close scopes that are done, idle or
+        abandoned.
 
         Turns are counted per session; a lower number restarts the count.
         """
@@ -267,10 +268,11 @@ class Facts(FactLookups):
         return purge_ended(self._storage, scope_id, before, self._log, self._clock())
 
     def withdraw(self, ids: str | Sequence[str], *, user_id: str | None = None) -> Withdrawn:
-        """Retire live facts by their ids, all or none: they no longer hold and recall no longer finds them.
+        """Retire live facts by their ids, all or none: they are no longer true and recall no longer finds
+        them.
 
         The history keeps them, and undo restores them. An unknown id, or one of another user, raises
-        NotFound; a fact that no longer holds raises Refused.
+        NotFound; a fact that is not live raises Refused.
         """
         self._settings.check_enabled()
         numbers = parse_refs(ids)
@@ -293,10 +295,10 @@ class Facts(FactLookups):
         scope: str | None = None,
         user_id: str | None = None,
     ) -> int:
-        """Erase a fact, or everything ever said on a target, from rows, index and log.
+        """Erase a fact, or everything ever said about a target, from rows, index and log.
 
-        Returns the number of rows; none raises NotFound. Takes several short transactions. Cannot be
-        undone. ``Memory.forget`` also reaches the free pages of the file.
+        Returns the number of rows, and raises NotFound if there are none. Takes several short transactions.
+        Cannot be undone. ``Memory.forget`` also clears the free pages of the file.
         """
         self._settings.check_enabled()
         if (fact_id is None) == (target is None):
@@ -313,10 +315,10 @@ class Facts(FactLookups):
     def forget_taken(
         self, session_id: str, message_ids: Collection[int], text: str | None = None
     ) -> tuple[list[str], list[str]]:
-        """Erase the facts that were taken from these messages of a session alone. Returns their ids.
+        """Erase the facts that came only from these messages of a session. Returns their ids.
 
-        Also returns the ids of facts that stay and may repeat them: stated again elsewhere, or facts of the
-        session that ``text`` contains, by default all of them. Takes several short transactions.
+        Also returns the ids of facts that are kept but may repeat them: facts stated again elsewhere, or
+        facts of the session that ``text`` contains, by default all of them. Takes several short transactions.
         """
         self._settings.check_enabled()
         taken, further = self._storage.read(lambda tx: find_taken(tx, session_id, message_ids, text))
@@ -324,7 +326,7 @@ class Facts(FactLookups):
         return list(map(ref_of, taken)), list(map(ref_of, further))
 
     def flush(self) -> None:
-        """Store which facts were found since the last write; every write does so too.
+        """Store which facts were found since the last write, as every write does.
 
         A failure is logged, not raised.
         """
@@ -336,7 +338,7 @@ class Facts(FactLookups):
             log.warning("the use of facts was not counted: %s", exc)
 
     def repair_index(self) -> int:
-        """Index every live fact that recall lost, in short transactions. Returns their number."""
+        """Index every live fact that recall can't find, in short transactions. Returns their number."""
         return repair_index(self._storage, self.iterate())
 
     def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:

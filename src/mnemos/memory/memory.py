@@ -58,12 +58,12 @@ SHOWN = (
     *("sessions", "facts", "notebook", "entries", "templates", "workspace", "imports", "database"),
     *("backup", "backups", "restore", "export", "import_archive", "compare_archive", "doctor"),
 )
-# Seconds that closing may spend on entries that are not indexed.
+# Maximum seconds that closing spends on indexing entries.
 _CLOSE_SECONDS = 2.0
 
 
 class Memory(Resource):
-    """One home in one space, a context manager. Parts are made when first used; close twice does no harm."""
+    """A memory: one home, one space. A context manager. Its parts are created on first use."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Memory(Resource):
         in_memory: bool = False,
         background: bool = True,
     ) -> None:
-        """``database``: a file outside the home. ``background``: make vectors while nothing else happens."""
+        """``database``: a file outside the home. ``background``: compute vectors while idle."""
         self.settings = settings
         self.clock = clock
         self._making = threading.RLock()
@@ -100,7 +100,7 @@ class Memory(Resource):
         clock: Clock = time.time,
         **flags: Any,
     ) -> Self:
-        """As ``open``, but nothing is touched until a part is used."""
+        """Like ``open``, but without touching the disk until a part is used."""
         where = None if home_or_url is None else check_place(home_or_url)
         if find_scheme(where) in SERVERS:
             where, flags = None, flags | {"database": where}
@@ -142,7 +142,7 @@ class Memory(Resource):
 
     @part
     def facts(self) -> Facts:
-        # Without a session of the host's, this object is one.
+        # Without a session from the host, this object is one.
         return choose_facts(self.settings)(
             self.storage, self.settings, self.clock, self._rank_facts, make_own_session()
         )
@@ -158,7 +158,7 @@ class Memory(Resource):
 
     @part
     def entries(self) -> Entries:
-        """The entries in this database, whatever backend is chosen."""
+        """The entries in this database, even if another backend is chosen."""
         from mnemos.entries.entry_store import Entries
 
         return Entries(self.storage, self.settings, self.clock, self._meaning)
@@ -172,7 +172,7 @@ class Memory(Resource):
 
     @part
     def templates(self) -> Templates:
-        """Tool calls that worked, in files."""
+        """Templates: tool calls that worked, in files."""
         # A program that only records should not wait for the import of templates.
         from mnemos.memory.session_templates import make_templates
 
@@ -180,7 +180,7 @@ class Memory(Resource):
 
     @part
     def workspace(self) -> Workspace:
-        """The agent's own SQL databases, in a sandbox that starts with the first call."""
+        """The agent's SQL databases, in a sandbox that starts with the first call."""
         # A program that only remembers should not wait for the import of the workspace.
         from mnemos.workspace.bridge import open_workspace
 
@@ -202,7 +202,7 @@ class Memory(Resource):
 
     @part
     def embedding(self) -> Embedding:
-        """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
+        """The vectors of this home, computed in the background or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
 
         wanted, may_write = self.settings.embedder, not self.settings.disabled
@@ -225,7 +225,7 @@ class Memory(Resource):
         return Changes(self)
 
     def tables_block(self) -> str:
-        """Render the tables of the workspace for a system prompt; empty where there are none."""
+        """Render the tables of the workspace for a system prompt; empty if there are none."""
         from mnemos.workspace.bridge import render_prompt_block
 
         return render_prompt_block(self.workspace, self.settings.prompt_schema_tokens)
@@ -253,14 +253,15 @@ class Memory(Resource):
         explain: bool = False,
         probe: str | None = None,
     ) -> Recall:
-        """Ask one question over everything: the passages that answer it best, and the same packed as text.
+        """Answer a question from everything that is remembered: the best passages, and a text for a prompt.
 
-        ``budget``: the tokens of the text; None: as many as the hits take. ``now``: the moment that "last
-        week" in the question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads closely.
-        ``user_id``: nothing of another user. ``project``: only conversations about this one, by path or last
-        folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``: answer
-        with what was known at that moment. ``matches_only``: without messages that are only next to a match.
-        ``explain``: also say how the answer was found. ``probe``: a passage whose fate to explain.
+        ``budget``: maximum tokens of the text; None for no limit. ``now``: the time that "last week" in the
+        question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads the best passages
+        closely. ``user_id``: exclude other users' data. ``project``: only conversations about this project,
+        by path or last folder; by default the current one is preferred, unless ``all_projects`` is set.
+        ``as_of``: answer from what was known at that time. ``matches_only``: without messages that are only
+        next to a match. ``explain``: also explain how the answer was found. ``probe``: a passage to explain,
+        found or not.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query must be a string, not {type(query).__name__}")
@@ -302,7 +303,7 @@ class Memory(Resource):
         project: str | None = None,
         user_id: str | None = None,
     ) -> list[MessageHit]:
-        """Find messages by their words, without regard to meaning; see ``sessions.search_messages``."""
+        """Find messages by their words, not by meaning; see ``sessions.search_messages``."""
         chosen: dict[str, Any] = {"since": since, "until": until, "project": project, "user_id": user_id}
         return self.sessions.search_messages(query, source, role, limit, sort=sort, **chosen)
 
@@ -334,7 +335,7 @@ class Memory(Resource):
     def call(
         self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
     ) -> dict[str, Any]:
-        """Run an operation by name, for one user if named; its result with a readable ``text``."""
+        """Run an operation by name and return its result with a readable ``text``."""
         from mnemos.operations import registry
 
         return registry.call(self, name, args, user_id=user_id)
@@ -344,7 +345,7 @@ class Memory(Resource):
     def log(
         self, limit: int = 50, *, before: int | None = None, since: Moment | None = None
     ) -> list[AuditRow]:
-        """List the newest changes first."""
+        """List changes, newest first."""
         return self.changes.log(limit, before=before, since=since)
 
     def undo(self, entry_id: int | None = None) -> str:
@@ -356,22 +357,23 @@ class Memory(Resource):
         return self.changes.undo_notes()
 
     def forget(self, ref: str | Sequence[str], *, user_id: str | None = None) -> Forgotten:
-        """Withdraw the fact or note that words or ids mean, or permanently erase what a reference names.
+        """Withdraw the fact or note that words or ids refer to, or permanently erase what a reference names.
 
-        Words ("where I live") and ids (``f12``) can be undone; if it is not clear what is meant, nothing
-        changes and ``candidates`` lists it. ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``,
-        ``entry:ID`` and ``template:NAME`` are erased in rows, index and log, never another user's. Or a list.
+        Words ("where I live") and ids (``f12``) can be undone. If it is unclear which one is meant, nothing
+        changes and ``candidates`` lists them. References (``message:ID``, ``session:ID``, ``fact:ID``,
+        ``note:ID``, ``entry:ID``, ``template:NAME``, or a list) are erased from rows, index and log, but
+        never another user's.
         """
         return self.changes.forget(ref, user_id)
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
-        """Make room in the notebook: notes that state facts become facts, verbose ones become shorter."""
+        """Make room in the notebook: move notes that state facts into facts, shorten verbose ones."""
         from mnemos.memory.optimize import relieve
 
         return relieve(self.notebook, self.facts, self.settings, threshold=threshold, dry_run=dry_run)
 
     def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
-        """Compare the backends that can be used here and return the report. Test data is deleted."""
+        """Compare the available backends and return the report. Test data is deleted."""
         from mnemos.memory.backends import evaluate
 
         return evaluate(self.settings, self.clock, progress, workload=workload)
@@ -379,7 +381,7 @@ class Memory(Resource):
     def import_hermes_memory(
         self, path: str | os.PathLike[str] | None = None, progress: Progress | None = None
     ) -> Report:
-        """Import the facts of a hermes-memory database, which is only read; by default its usual one."""
+        """Import the facts of a hermes-memory database, by default the usual one. It is only read."""
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
         return self.facts.import_hermes(hermes_memory(where), progress)
 
@@ -390,18 +392,18 @@ class Memory(Resource):
         return self.home.backup(target, progress)
 
     def backups(self) -> list[str]:
-        """List the backups made so far that are still where they were written."""
+        """List the backups that are still where they were written."""
         return self.home.backups()
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; return the file with the former data."""
+        """Replace all data with a backup; return the file with the previous data."""
         return self.home.restore(backup)
 
     def export(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Exported:
-        """Write everything of this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
+        """Write everything in this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
 
-        The memory may be in use. The archive is written whole or not at all; an existing file is not
-        overwritten.
+        The memory can be in use. The archive is written completely or not at all, and never overwrites a
+        file.
         """
         from mnemos.transfer.archive.archive_writer import write_archive
 
@@ -416,16 +418,16 @@ class Memory(Resource):
     ) -> ArchiveReport:
         """Import the items of an archive that this space lacks. All are verified before any is stored.
 
-        Existing items stay as they are, unless the archive's are newer. A second import adds nothing; an
-        interrupted one can be repeated. It cannot be undone. ``allow``: a person wants notes that read like
-        orders, too.
+        Existing items are kept, unless the archive has newer ones. A second import adds nothing, and an
+        interrupted one can be repeated. Cannot be undone. ``allow``: also import notes that look like prompt
+        injections.
         """
         from mnemos.transfer.archive import archive_import
 
         return archive_import.import_archive(self, path_of(path), progress or no_progress, allow=allow)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
-        """Check that an archive is intact, and that this space has all of it. Changes nothing."""
+        """Check that an archive is intact and that this space has all of its items. Changes nothing."""
         from mnemos.transfer.archive import archive_import
 
         return archive_import.compare_archive(self, path_of(path), progress or no_progress)
@@ -468,7 +470,7 @@ class Memory(Resource):
         self.feeds.finish()
 
     def _reset(self) -> None:
-        """Close everything, so that each part is made again when it is next used."""
+        """Close everything, so that each part is created again on its next use."""
         self.close()
         for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
             del self.__dict__[name]

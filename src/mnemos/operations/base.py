@@ -1,8 +1,7 @@
-"""Operations and their results, the contract that every face is generated from.
+"""Operations and their results: the contract that every face is generated from.
 
 An operation is a class. Its fields are the input, its docstring is the description that a model reads,
-``run`` does the work, and the result is a struct that renders itself as text. Faces translate and decide
-nothing.
+``run`` does the work, and the result is a struct that renders itself as text. Faces only translate.
 """
 
 from __future__ import annotations
@@ -29,39 +28,39 @@ class Traits:
 
     title: str
     help: str = ""
-    """Help for a person, where it differs from the docstring, which speaks to a model."""
+    """Help for a person, if it differs from the docstring, which is written for a model."""
     read_only: bool = False
     destructive: bool = False
     """Deletes something: a command asks first, unless ``--yes`` is given."""
     verb: str = "deletes"
-    """The word before ``at_stake`` in the question of a destructive command."""
+    """The verb before ``at_stake`` in the question of a destructive command."""
     reverts: bool = False
     """Restores an earlier state, and so may delete what was added since."""
     asks: bool = False
-    """May ask for confirmation, see ``questions``; ``--yes`` confirms, also without a terminal."""
+    """May ask for confirmation, see ``questions``; ``--yes`` confirms."""
     needs_yes: bool = False
-    """Without a person to ask, it changes nothing unless ``--yes`` is given."""
+    """Changes nothing in a pipe unless ``--yes`` is given."""
     idempotent: bool = False
     local: bool = False
     """Touches files of the caller's machine; not offered over a network."""
     positional: tuple[str, ...] = ()
     """Fields that a command takes as arguments, in this order."""
     words: bool = False
-    """The last argument takes all words that are typed, so that a question needs no quotes."""
+    """The last argument takes all remaining words, so that a question needs no quotes."""
     stdin: str = ""
     """The field that a command fills from standard input if it is ``-`` or omitted."""
     stdout: str = ""
-    """The field that, if it is ``-``, makes a command write the operation's lines to standard output."""
+    """The field that makes a command write to standard output if it is ``-``."""
     edited: str = ""
     """The field that opens an editor at a terminal if it is omitted; see ``draft``."""
     watches: bool = False
     """A command can repeat it with ``--watch`` and prints results that have news."""
     begins: bool = False
-    """May create a memory; other commands fail if there is none."""
+    """May create a memory; other commands fail if none exists."""
     few: int = 0
     """Results that a command prints unless ``limit`` is given; see ``Result.shorten``. 0 for all."""
     example: str = ""
-    """Words typed after the command, for its help and the reference; a test runs them."""
+    """Example arguments, shown in help and the reference; a test runs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Question:
     choices: tuple[str, ...] = ()
     """``yes`` and ``no`` can be shortened to a letter."""
     details: str = ""
-    """A diff, shown to a person who answers d, before the question is asked again."""
+    """A diff, shown if the answer is d, before the question is asked again."""
 
 
 def confirmation(text: str, *, details: str = "") -> Question:
@@ -117,7 +116,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_news(self) -> bool:
-        """True if a repeated operation found something to do; other results are not printed."""
+        """True if a repeated operation found something to do; otherwise nothing is printed."""
         return True
 
     @property
@@ -135,7 +134,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def writes(self) -> bool:
-        """True if this input changes the memory; it is not run where that is disabled."""
+        """True if this input changes the memory; it is not run if memory is disabled."""
         return not self.traits.read_only
 
     def destroys(self) -> bool:
@@ -150,7 +149,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return ""
 
     def questions(self, memory: Memory) -> Sequence[Question]:  # noqa: ARG002
-        """Return questions about what the input leaves open."""
+        """Return questions to ask before running it."""
         return ()
 
     def offer(self, memory: Memory) -> tuple[str, tuple[str, ...]] | None:  # noqa: ARG002
@@ -158,7 +157,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return None
 
     def with_answers(self, answers: Mapping[str, str]) -> Operation:  # noqa: ARG002
-        """Return the same input completed by the answers to its questions."""
+        """Return the same input with the answers to its questions filled in."""
         return self
 
     def draft(self, memory: Memory) -> str:
@@ -175,7 +174,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class LongOperation(Operation, frozen=True, kw_only=True):
-    """An operation that reports its progress: ``work`` does it, ``run`` does it unwatched."""
+    """An operation that reports progress: ``work`` does it, ``run`` does it without reporting."""
 
     def run(self, memory: Memory) -> Result:
         return self.work(memory, no_progress)
@@ -190,7 +189,7 @@ def carry_out(operation: Operation, memory: Memory, progress: Progress) -> Resul
 
 
 class Done(Result, frozen=True, kw_only=True):
-    """A change with nothing to report but that it happened."""
+    """A change with nothing more to report."""
 
     done: str
 

@@ -50,7 +50,7 @@ class RecallHit:
     at: float
     score: float
     why: tuple[str, ...]
-    """Short reasons, the strongest first, such as ``says 'postgres', 'migrated'``."""
+    """Short reasons, the strongest first, such as ``contains 'postgres', 'migrated'``."""
     title: str | None = None
     """The title of the conversation it is from."""
     project: str | None = None

@@ -155,9 +155,9 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     reasons: dict[str, str] = {}
     forms = scene.matcher.forms(fold(text))
     if forms:
-        reasons["words"] = "says " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
+        reasons["words"] = "contains " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
     elif candidate.line.strengths:
-        reasons["words"] = "has words that mean much the same"
+        reasons["words"] = "uses similar words"
     elif shares.get("words", 0.0) > _WORTH_SHOWING:
         reasons["words"] = "next to lines that have the words"
     if candidate.line.cosine >= _NEAR:
@@ -179,14 +179,14 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     if features.get("speaker") == 1.0:
         reasons["speaker"] = f"said by {candidate.line.speaker}"
     ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))
-    return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to what was found",)
+    return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to another hit",)
 
 
 _REASON_TEXTS = {
     "replies": "answers a question about it",
     "in_span": "from the time asked about",
-    "time": "says when",
+    "time": "names a time",
     "number": "has a number",
-    "name": "names somebody or something",
+    "name": "names a person or thing",
     "session": "in a conversation about it",
 }

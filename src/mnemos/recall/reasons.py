@@ -81,7 +81,7 @@ def _describe(name: str, value: float, weight: float, candidate: Candidate, scen
     if name == "words" and candidate.line.strengths:
         forms = scene.matcher.forms(fold(candidate.line.text))[:_SHOWN_WORDS]
         says = ", ".join(f"'{form}'" for form in forms)
-        sentence = f"It says {says}." if says else "It has words that mean much the same."
+        sentence = f"It contains {says}." if says else "It uses similar words."
     elif name == "speaker" and value == _NOBODY_NAMED:
         sentence = "The question names nobody who speaks here: the same for every line."
     elif name == DEEP and DEEP not in candidate.features:

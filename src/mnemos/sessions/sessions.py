@@ -1,4 +1,4 @@
-"""``memory.sessions``: every conversation, recorded, searched, followed, exported and cleaned up."""
+"""``memory.sessions``: records, searches, exports and deletes conversations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mnemos.text.secrets import refuse_secret
 log = logging.getLogger("mnemos.sessions")
 
 _DAY = 86400.0
-# Names by which things are found, and the fields that hold them.
+# Names that things are found by, and their fields.
 _IDS = {"session id": "id", "user_id": "user_id", "parent_session_id": "parent_session_id"}
 
 
@@ -44,7 +44,7 @@ class Sessions(MessageLog):
         ranking: session_search.Ranking | None = None,
         called: Collection[str] = (),
     ) -> None:
-        """``ranking`` answers questions in plain words; ``called``: tools that the host called here."""
+        """``ranking`` ranks messages for a question; ``called``: tools that the host called here."""
         super().__init__(storage, settings, clock, called)
         self._ranking = ranking
         if settings.disabled:
@@ -69,11 +69,11 @@ class Sessions(MessageLog):
         project: str | None = None,
         branch: str | None = None,
     ) -> str:
-        """Store a new session at once and return its id.
+        """Store a new session and return its id.
 
-        An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session is never
-        written, nor is any message appended to it through this object. ``project`` is the repository or
-        folder it is about, by default the one in the settings.
+        An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session, and the messages
+        appended to it through this object, are never stored. ``project`` is its repository or folder, by
+        default the one in the settings.
         """
         session = self._new_session(locals())
         if self._is_off(session.id, private=private):
@@ -99,7 +99,7 @@ class Sessions(MessageLog):
         project: str | None = None,
         branch: str | None = None,
     ) -> str:
-        """Create the session if it is missing, else set its empty fields; overwrite nothing."""
+        """Create the session, or set its empty fields if it exists. Overwrites nothing."""
         session = self._new_session(locals())
 
         def work(tx: Writes) -> None:
@@ -114,7 +114,7 @@ class Sessions(MessageLog):
         return session.id
 
     def end_session(self, session_id: str, end_reason: str, *, if_revision: int | None = None) -> None:
-        """Mark the session as ended. The first reason and time stay."""
+        """Mark the session as ended. If it has ended already, its reason and time are kept."""
         reason = self._redact(name("end_reason", end_reason))
         now = self._clock()
         self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now), if_revision)
@@ -132,11 +132,11 @@ class Sessions(MessageLog):
     def update_metadata(
         self, session_id: str, metadata: MetadataChange, *, if_revision: int | None = None
     ) -> None:
-        """Set these keys of the session's metadata; other keys stay.
+        """Set these keys of the session's metadata and keep the others.
 
-        Metadata that is not an object raises Refused. Instead of keys you may give a function: it receives
-        the metadata, or None, and returns the new one. It runs inside the transaction, maybe more than once,
-        so it must be quick and change nothing else.
+        Metadata that is not an object raises Refused. Instead of keys you can pass a function that takes the
+        metadata, or None, and returns the new metadata. It runs inside the transaction, possibly more than
+        once, so it must be quick and have no side effects.
         """
         if not isinstance(metadata, Mapping) and not callable(metadata):
             raise InvalidInput(f"metadata must be a mapping or a function, not {type(metadata).__name__}")
@@ -195,9 +195,9 @@ class Sessions(MessageLog):
         project: str | None = None,
         user_id: str | None = None,
     ) -> list[MessageHit]:
-        """Find messages with all words of the query, best first; if there are none, with most words.
+        """Find messages with all words of the query, best first; if there are none, messages with most words.
 
-        An empty query finds nothing. ``until`` is exclusive. ``user_id``: nothing of another user.
+        An empty query finds nothing. ``until`` is exclusive. ``user_id``: exclude other users' messages.
         """
         search = check_search(
             query,
@@ -241,13 +241,13 @@ class Sessions(MessageLog):
         all_projects: bool = False,
         user_id: str | None = None,
     ) -> dict[str, Any]:
-        """Return past conversations for a model, within ``budget`` tokens. ``mode`` names the kind.
+        """Return past conversations for a model, within ``budget`` tokens. ``mode`` names the kind of answer.
 
         ``around_message_id`` returns the messages around it, ``query`` the conversations that match,
         ``session_id`` alone its beginning and end, and no argument recent sessions. The current session is
-        left out, except for the part that compression removed from the model's context. The current project
-        is preferred unless ``project`` names another or ``all_projects`` is set. ``user_id``: nothing of
-        another user.
+        excluded, except for the part that compression removed from the model's context. The current project
+        is preferred unless ``project`` names another or ``all_projects`` is set. ``user_id``: exclude other
+        users' sessions.
         """
         own = None if session_id is None else [session_id]
         is_preferred = project is None and not all_projects and self._settings.prefer_project
@@ -346,9 +346,9 @@ class Sessions(MessageLog):
     # --- delete and clean up ------------------------------------------------------------------
 
     def delete_session(self, session_id: str, *, if_revision: int | None = None) -> bool:
-        """Delete a session and its messages; False if it is unknown. Can be undone for some weeks.
+        """Delete a session and its messages; False if it is unknown. Can be undone for 30 days.
 
-        Its children move to its parent. Long sessions take several short transactions; no reader sees the
+        Its children move to its parent. Long sessions take several short transactions, but no reader sees the
         session after the first.
         """
         if not can_be_name("session_id", session_id) or self._settings.disabled:
@@ -372,7 +372,7 @@ class Sessions(MessageLog):
     ) -> int:
         """Delete ended sessions whose last message is older, and return their number. Can't be undone.
 
-        ``by="start"`` goes by when they started, however long they went on.
+        ``by="start"`` goes by when they started instead.
         """
         optional_name("source", source)
         days = session_upkeep.check_days(older_than_days)
@@ -386,9 +386,9 @@ class Sessions(MessageLog):
         return len(old)
 
     def forget_message(self, message_id: int) -> None:
-        """Permanently erase the content of a message; its place in the session stays.
+        """Permanently erase the content of a message. Its place in the session is kept.
 
-        Copies of its session in the audit log are erased too. An unknown message raises NotFound.
+        Copies of its session in the audit log are also erased. An unknown message raises NotFound.
         """
         self._settings.check_enabled()
         wanted, now = check_message_id(message_id), self._clock()

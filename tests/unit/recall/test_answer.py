@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("utc")
 
 
 def hit(text: str, *, at: float = 0.0, speaker: str = "Ana") -> RecallHit:
-    return RecallHit("message", 7, "s", speaker, text, (0, len(text)), at, 1.2345, ("says 'boat'",))
+    return RecallHit("message", 7, "s", speaker, text, (0, len(text)), at, 1.2345, ("contains 'boat'",))
 
 
 def answer(*hits: RecallHit) -> Recall:

@@ -112,7 +112,9 @@ QUESTIONS = [
 def test_reasons_are_true(everything: Memory, question: str, words_only: bool) -> None:
     for hit in everything.recall(question, words_only=words_only, limit=50).hits:
         reasons = "; ".join(hit.why)
-        said = [word for why in hit.why if why.startswith("says '") for word in re.findall(r"'([^']+)'", why)]
+        said = [
+            word for why in hit.why if why.startswith("contains '") for word in re.findall(r"'([^']+)'", why)
+        ]
         assert all(word in fold(hit.text) for word in said), (hit.text, hit.why)
         for name in re.findall(r"said by (\w+)", reasons):
             assert name == hit.speaker

@@ -79,7 +79,7 @@ class Greeting:
         steps = [f"  {command:{width}}  {what}" for command, what in self.next.items()]
         return "\n".join(
             [
-                f"Mnemos {self.version}: the memory of an LLM agent.\n",
+                f"Mnemos {self.version}: memory for LLM agents\n",
                 f"home    {self.home}",
                 f"space   {self.space}",
                 f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}",

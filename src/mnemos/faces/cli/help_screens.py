@@ -30,7 +30,7 @@ class Screen:
 
 SCREENS = {
     "": Screen(
-        "The memory of an LLM agent: every conversation kept, and found again.",
+        "Memory for LLM agents: keeps every conversation and finds it again.",
         {
             "Ask": {
                 "recall": "Ask a question in plain words",

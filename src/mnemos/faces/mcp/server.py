@@ -82,7 +82,7 @@ def server_of(calls: Calls) -> Server[Any]:
         "mnemos",
         version=__version__,
         title="Mnemos",
-        description="The memory of an LLM agent.",
+        description="Memory for LLM agents.",
         instructions=instructions(calls.entries),
         get_tool_input_schema=input_schema,
         on_list_tools=list_tools,
