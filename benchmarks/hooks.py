@@ -1,8 +1,8 @@
-"""Hooks of Claude Code: when a prompt gets context, and how long a real process takes for each event.
+"""Claude Code hooks: when a prompt gets context, and how long a real process takes for each event.
 
 The decision is measured on labelled prompts over a made-up history of thirty conversations: alone, and among
 other messages. ``prompts.tsv`` is what the threshold was chosen on, ``prompts-held-out.tsv`` is not.
-Processes run in turn, with compiled bytecode, beside an interpreter that does nothing.
+Processes run in turn, with compiled bytecode, alongside an interpreter that does nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure the HTTP server: CPU per request, quick calls beside slow work, events, half-sent requests, start.
+"""Measure the HTTP server: CPU per request, quick calls during slow work, events, half-sent requests, start.
 
 Each figure is a ratio of two that were taken in turn on the same machine, or has a bar of its own:
 
@@ -197,7 +197,7 @@ def _compare_p99(idle: Probes, loaded: Probes) -> dict[str, float]:
 
 
 def _measure_half_sent(ours: Served, options: Options) -> dict[str, float]:
-    """Measure beside half heads and half bodies, which are closed after seconds, so sent anew each round."""
+    """Measure with half heads and half bodies, which are closed after seconds, so sent anew each round."""
     probes = QUICK_PROBES if options.quick else PROBES
     head = f"POST /v1/memory_status HTTP/1.1\r\nHost: 127.0.0.1:{ours.port}\r\n"
     body = (

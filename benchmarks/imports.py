@@ -1,8 +1,8 @@
-"""Speed of imports: made-up transcripts of Claude Code, in megabytes per CPU second.
+"""Speed of imports: made-up Claude Code transcripts, in megabytes per CPU second.
 
 Each import runs in a process of its own into a new home; the CPU of all its threads is counted, for reading
-and storing alone that of the thread which does it, because another begins to index meanwhile. "decode" is the
-limit: the same lines read and decoded by msgspec into plain objects, nothing kept. Beside an import, a
+and storing alone that of the thread which does it, because another begins to index. "decode" is the
+limit: the same lines read and decoded by msgspec into plain objects, nothing kept. Alongside an import, a
 second process appends a message every few milliseconds, as an agent would, and says how long it waited.
 """
 
@@ -105,11 +105,11 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
         ],
     )
     waits = Table(
-        "An agent's append meanwhile, ms",
+        "An agent's append in the meantime, ms",
         ("", "p50", "p99", "longest"),
         [
             (text, *(f"{figures['agent'][key][name]:.1f}" for name in ("p50", "p99", "longest")))
-            for key, text in (("alone", "alone"), ("beside", "beside an import"))
+            for key, text in (("alone", "alone"), ("beside", "alongside an import"))
         ],
     )
     unchanged = figures["unchanged"]
@@ -170,7 +170,7 @@ def _append(home: str, seconds: float, importer: int) -> dict[str, Any]:
         end = time.monotonic() + seconds
         while not waits or ((time.monotonic() < end) if not importer else _lives(importer)):
             began = time.perf_counter()
-            memory.sessions.append_message("agent", "user", "what the agent says meanwhile")
+            memory.sessions.append_message("agent", "user", "what the agent says in the meantime")
             waits.append((time.perf_counter() - began) * 1000)
             time.sleep(0.005)
     return {

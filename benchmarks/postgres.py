@@ -1,4 +1,4 @@
-"""Measure a memory in PostgreSQL beside plain SQL: appends, writers, searches, vectors, size.
+"""Measure a memory in PostgreSQL alongside plain SQL: appends, writers, searches, vectors, size.
 
 The server is the one in ``MNEMOS_TEST_POSTGRES``, or one that is started from what ``make test-postgres``
 installs, with its usual durability. Times are CPU milliseconds of this process and the server's processes

@@ -1,4 +1,4 @@
-"""Made-up transcripts of Claude Code, as large as wanted: what imports are measured with."""
+"""Made-up Claude Code transcripts, as large as wanted: what imports are measured with."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python examples/agent_loop.py
 
-The model is a stub that knows nothing but its prompt: it answers with the line that has most
+The model is a stub that knows only its prompt: it answers with the line that has most
 of the question's words, or says that it does not know. Turn 60 asks for a decision of turn 5,
 long after the message was dropped. The home is a temporary folder.
 """
@@ -155,7 +155,7 @@ def main():
                 before = len(history)
                 history = compress(manager, history)
                 system = manager.build_system_prompt()
-                print(f"--  {before} messages became {len(history)}; saved as facts meanwhile:")
+                print(f"--  {before} messages became {len(history)}; saved as facts in the meantime:")
                 print("\n".join(f"      {line}" for line in history[0]["content"].splitlines()[1:]))
         tell_outcome(prompt, answer, source, injected, system)
         manager.on_session_end(history)

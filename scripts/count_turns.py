@@ -34,6 +34,7 @@ _UNIT = (
 )
 _NUMBER = r"(?:\d+|one|two|three|five|ten|hundred|thousand|million|bytes|[kMG]B|ms|tokens|characters|rows)"
 _COMPARED = r"(?! longer| more| less| better| larger| smaller| faster| slower| newer| older)"
+_PRODUCT = r"(?:ChatGPT|Claude|Codex|mem0)"
 _CLAUSE = r"(?:What|Who|Whether|Whoever|Whatever)\b"
 TURNS = {
     "is no": rf"(?<!there )(?<!here )\b(?:is|are|was|were) no\b{_COMPARED}",
@@ -52,10 +53,19 @@ TURNS = {
     "lift": r"\blift(?:s|ed|ing)?\b",
     "take away": r"\b(?:take|takes|taken|took|taking) away\b",
     "a call for per call": rf"\b{_NUMBER} an? {_UNIT}\b",
+    "whatever its": r"\bwhatever (?:the|its|their) \w+(?: is| are| says)?(?=[.,;:)])",
+    "nothing but": r"\bnothing but\b",
+    "beside": r"\bbeside\b",
+    "meanwhile at the end": r"(?<!\A)(?<![.:;] )\bmeanwhile(?=[.,;:)]|\Z)",
+    "like an order": r"\bread(?:s|ing)? like an order\b",
+    "exports of a product": rf"\b(?:README|hooks?|exports?|transcripts?|rollouts?) of {_PRODUCT}\b",
     "clause as a subject": rf"(?:^|(?<=[.!?] )){_CLAUSE}(?![^.?!]*\?)[^.?!]+[.;:]",
 }
 # Fine in a test's name, tiresome in a text.
-_READ_BY_USERS = ("of its own", "apart", "bring back")
+_READ_BY_USERS = (
+    *("of its own", "apart", "bring back", "whatever its", "nothing but", "beside", "meanwhile at the end"),
+    *("like an order", "exports of a product"),
+)
 _CLAUSE_DOCSTRING = re.compile(rf"{_CLAUSE}|(?:How|Why|Where)\b")
 _PATTERNS = {
     name: re.compile(pattern, re.IGNORECASE if name != "clause as a subject" else 0)
@@ -105,11 +115,15 @@ def find_turns(path: Path) -> Iterator[Turn]:
 
 
 def list_files() -> list[Path]:
-    """Return every file whose prose counts."""
+    """Return every file whose prose counts. Migrations are released, and never change."""
     files = [
         path for folder in FOLDERS for suffix in SUFFIXES for path in (ROOT / folder).rglob(f"*.{suffix}")
     ]
-    kept = (path for path in files if not {"data", "results", "node_modules", "vendor"} & set(path.parts))
+    kept = (
+        path
+        for path in files
+        if not {"data", "results", "node_modules", "vendor", "migrations"} & set(path.parts)
+    )
     return sorted([*kept, *(ROOT / page for page in PAGES)])
 
 

@@ -27,7 +27,7 @@ Potion's vectors already carry a weight in their length (0.6 to 30 for marks and
 in the middle of the vocabulary), so a second one adds little: the 95% interval of a difference to the
 plain mean is about 1.3 either way on LoCoMo, and one LongMemEval question is 2.2 points. The shipped line
 was picked among some forty on these very questions, so its lead over the plain mean is not established;
-it needs no corpus and costs nothing. Not 0, so that a text of nothing but stop words still has a
+it needs no corpus and costs nothing. Not 0, so that a text with only stop words still has a
 direction. With the speakers' names left in the question the shipped line falls to 42.4; weighing the
 question's tokens, and only those, by the idf of the corpus then brings 56.8.
 """

@@ -1,7 +1,7 @@
 """Record the terminal session of the README as an SVG: ``python scripts/record_terminal.py [--check]``.
 
 The real program runs in a terminal of 80 columns, with a throw-away home that holds the demo's history as
-transcripts of Claude Code. ``--check`` writes nothing and fails when the picture no longer shows what the
+Claude Code transcripts. ``--check`` writes nothing and fails when the picture no longer shows what the
 program prints.
 """
 

@@ -93,7 +93,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Let links out of docs, and those of files that came from outside, lead to the page on the site."""
     page.meta["search"] = {"boost": _find_boost(page.file.src_uri)}
     if page.file.src_uri == "README.md":
-        page.meta["hide"] = ["navigation"]  # it has nothing but the page itself
+        page.meta["hide"] = ["navigation"]  # it has only the page itself
     if page.file.src_uri in outside_files():
         return markdown.replace("](docs/", "](")
     depth = page.file.src_uri.count("/")
@@ -126,7 +126,7 @@ def _find_boost(path: str) -> float:
 
 
 def on_post_build(config: Any) -> None:
-    """Put the source of each page beside it, for models, and refuse anything loaded from elsewhere."""
+    """Put the source of each page next to it, for models, and refuse anything loaded from elsewhere."""
     site = Path(config["site_dir"])
     for page in [*DOCS.rglob("*.md"), *(ROOT / path for path in outside_files() if path.endswith(".md"))]:
         base = DOCS if page.is_relative_to(DOCS) else ROOT

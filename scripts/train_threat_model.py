@@ -137,7 +137,7 @@ class Corpus:
     files: NDArray[np.str_]
     is_threat: NDArray[np.bool_]
     is_certain: NDArray[np.bool_]
-    """Found by a form or by hidden characters, whatever the words."""
+    """Found by a form or by hidden characters, regardless of the words."""
     whole: Rows
     whole_of: NDArray[np.int64]
     is_last: NDArray[np.bool_]

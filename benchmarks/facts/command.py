@@ -1,6 +1,6 @@
 """Facts against hermes-memory 0.3.0: found by plain questions, in process, and over a pipe.
 
-hermes-memory runs in an environment of its own with ``mcp<2`` beside it: with the SDK that its own
+hermes-memory runs in an environment of its own with ``mcp<2`` next to it: with the SDK that its own
 requirement gets it does not start. Its store is filled as its closing of scopes leaves facts, and
 each turn has a tick, as its documentation asks, so that its 85% rule has nothing to archive while
 it is timed; what that rule does is measured apart.

@@ -1,4 +1,4 @@
-"""The written facts and the questions about them, as the text files beside this one hold them."""
+"""The written facts and the questions about them, as the text files next to this one hold them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from benchmarks.facts.worker import VERBS, WARM_UP
 from benchmarks.peers import ROOT, PeerError, clean_environment
 
 TOGETHER = 20
-# Beside all scopes that turns are about.
+# Alongside all scopes that turns are about.
 BULK_SCOPES = 100_000
 
 

@@ -1,4 +1,4 @@
-"""The cost of a turn over a pipe, beside an MCP server that does nothing.
+"""The cost of a turn over a pipe, alongside an MCP server that does nothing.
 
 Rounds are as in process: fresh copies of the filled stores, server after server. ``above`` is what
 a server adds to the floor, the median of the bare server of the same round. Twenty facts are also

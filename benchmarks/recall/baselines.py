@@ -65,7 +65,7 @@ class Okapi:
 
 
 class Dense:
-    """Nothing but the cosine of the vectors that the default embedder makes."""
+    """Only the cosine of the vectors that the default embedder makes."""
 
     mode = ""
     file_bytes = None

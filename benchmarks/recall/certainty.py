@@ -3,7 +3,7 @@
 Questions of LoCoMo, LongMemEval and our own conversations, alone and with everything in one home: those with
 an answer; adversarial ones, which ask the wrong person; LongMemEval's without an answer; those of another
 conversation with the names left out, which nothing here answers; and questions about nothing that anybody
-talked about. The weights are fitted anew, and shown beside those in use. Questions that they were not fitted
+talked about. The weights are fitted anew, and shown with those in use. Questions that they were not fitted
 on are rated too: each LoCoMo conversation held out in turn, the half of our own conversations that is for
 reports, and a second list of questions about nothing.
 """

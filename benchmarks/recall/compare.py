@@ -16,7 +16,7 @@ from mnemos.faces.cli.bench.corpus import Data, Format, arrangements
 from mnemos.faces.cli.bench.measurement import ALL, Load, Measured, measure
 from mnemos.faces.cli.bench.report import Bar, bars
 
-# Further figures on all questions, beside the headline by category.
+# Further figures on all questions, alongside the headline by category.
 BESIDE = {
     Format.LOCOMO: ("turn recall@5", "session recall@5", "session recall@10"),
     Format.LONGMEMEVAL: ("session any@1", "session all@10", "session ndcg@10", "turn recall@10"),
@@ -82,7 +82,7 @@ def run(
 
 
 def draw(compared: Sequence[Compared], folder: Path = RESULTS, stem: str = "") -> list[Path]:
-    """A chart beside the figures for each arrangement; where they are."""
+    """A chart alongside the figures for each arrangement; where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for one in compared:

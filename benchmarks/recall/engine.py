@@ -61,7 +61,7 @@ def dense() -> Load:
 
 
 def flags(*, lexical: bool) -> dict[str, Any]:
-    """The settings of a home that answers with or without vectors, whatever the environment says."""
+    """The settings of a home that answers with or without vectors, regardless of the environment."""
     return {"embedder": "none" if lexical else "static"}
 
 

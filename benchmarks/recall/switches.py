@@ -2,7 +2,7 @@
 
 Each rule is switched off in turn and every question asked again, of one home that holds all conversations and
 of made-up histories. None of the rules but the weight of ``of_named`` was fitted, so every conversation is as
-good as held out; the change in the worst one is shown beside that of all, which has a paired interval.
+good as held out; the change in the worst one is shown next to that of all, which has a paired interval.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWEST = 5
 
 
 def _within_lines(passages: Sequence[int], _sizes: Mapping[int, int], most: float) -> set[int]:
-    """Limit proposals by lines, whatever their length."""
+    """Limit proposals by lines, regardless of their length."""
     kept: set[int] = set()
     read: set[int] = set()
     for passage in passages:

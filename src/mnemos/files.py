@@ -86,8 +86,8 @@ def _wait_for(handle: int, folder: Path, busy_seconds: float) -> None:
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """Make a hidden folder that is deleted at the end. Raises OSError.
 
-    It is locked meanwhile: the next call in ``parent`` deletes what killed processes left, even if their ids
-    are in use again.
+    It is locked while in use: the next call in ``parent`` deletes what killed processes left, even if
+    their ids are in use again.
     """
     for left in parent.glob(_SCRATCH.format("*")):
         with suppress(OSError):
@@ -113,7 +113,7 @@ def _delete_abandoned(folder: Path) -> None:
 
 
 def _delete_folder(folder: Path) -> None:
-    # Hooks of Claude Code import this module, and this takes a tenth of their time.
+    # Claude Code hooks import this module, and this takes a tenth of their time.
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -197,7 +197,7 @@ def replace(
 
 
 def discard_unfinished(path: Path, *, alone: bool = False) -> None:
-    """Delete temporary files of killed processes beside a file: they may hold secrets.
+    """Delete temporary files of killed processes next to a file: they may hold secrets.
 
     Process ids are reused: only with ``alone`` is it certain that nothing stays.
     """

@@ -48,7 +48,7 @@ ACTING: ContextVar[str] = ContextVar("actor", default="")
 
 @contextmanager
 def act_as(name: str) -> Iterator[None]:
-    """Name somebody else in the audit log meanwhile; an empty name is the actor of the settings."""
+    """Name somebody else in the audit log in the meantime; an empty name is the actor of the settings."""
     token = ACTING.set(name)
     try:
         yield

@@ -13,6 +13,8 @@ ALLOWED = (
     ("src/mnemos/language/threats/classifier.py", "told", "authority system rules told", "a list of ideas"),
     ("src/mnemos/language/times/time_context.py", "told", "gave told said", "a list of verbs"),
     ("src/mnemos/recall/question.py", "told", "tell told talk", "a list of verbs"),
+    ("src/mnemos/entries/evaluation.py", "beside", "A lantern beside", "made-up text"),
+    ("src/mnemos/storage/terms.py", "beside", "said, tool, beside", "a column"),
     ("tests/house/test_turns.py", "told", "is told in the guide", "an example"),
     ("src/mnemos/notebook/notebook.py", "participle as a function", "removed", "public since 0.1"),
 )

@@ -194,7 +194,7 @@ class RemoteMemory(RemotePart):
 
     @cached_property
     def entries(self) -> Any:
-        """The entries in the server's database, whatever its backend is."""
+        """The entries in the server's database, regardless of its backend."""
         return _parts().ENTRIES(self)
 
     @cached_property

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 PEOPLE = ("alex", "björk-7", "chen wei", "dara@example.com", "эмма")
 
-# Diary entries beside the topics, so that a query has to tell entries apart.
+# Diary entries alongside the topics, so that a query has to tell entries apart.
 _VERBS = ("visited", "bought", "read", "met", "cooked", "repaired", "planted", "watched")
 _THINGS = (
     *("a lamp", "old maps", "the neighbour", "tomato soup"),

@@ -184,7 +184,7 @@ class HonchoBackend(MemoryBackend):
     def delete(self, user_id: str, key: str) -> bool:
         """Delete an entry. The server erases its messages, vectors and conclusions a moment later."""
         found = self._find_key(check_user(user_id), check_key(key))
-        # The newest last, so that a reader meanwhile does not see an old value come back.
+        # The newest last, so that a reader in the meantime does not see an old value come back.
         gone = [self._delete_session(kept.session) for kept in reversed(found)]
         return any(gone)
 

@@ -46,7 +46,7 @@ def list_texts(stated: Sequence[Statement], label: str | None, original: str) ->
 def list_scanned(target: str, content: str) -> list[str]:
     """List what is scanned of a fact. A target that we made of its words says nothing of its own.
 
-    "Do not share my address" has the target ``share.address``, which reads like an order without the rest.
+    "Do not share my address" has the target ``share.address``, which alone would look like an instruction.
     """
     is_short = len(content) <= _LONGEST_NAMED
     is_ours = is_short and _NUMBER.sub("", target) == name_subject(content, guess_type(content))

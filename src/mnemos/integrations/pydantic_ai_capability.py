@@ -1,7 +1,7 @@
 """A capability for Pydantic AI: ``Agent(model, capabilities=[MnemosMemory()])``.
 
 Each run gets what other conversations said about its prompt, may use the tools of the memory, and is
-recorded. ``MnemosConversationStore`` records conversations by itself: pass ``record=False`` beside it.
+recorded. ``MnemosConversationStore`` records conversations by itself: pass ``record=False`` together with it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Facts from plain sentences, for those who don't use the notation.
 
 Type and target are guessed from the words of a sentence. A wrong guess costs little: facts are found by
-their content, whatever their target, and what a statement replaces is judged by what it says.
+their content, not by their target, and what a statement replaces is judged by what it says.
 """
 
 from __future__ import annotations

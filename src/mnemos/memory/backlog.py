@@ -103,7 +103,7 @@ def main() -> None:
     settings = Settings.load(home, space=space)
     memory = Memory(settings, background=False)
     if not memory.home.exists:
-        # Deleted meanwhile.
+        # Deleted in the meantime.
         return
     try:
         with memory, _lock(settings):

@@ -153,7 +153,7 @@ class ConsolidatingFacts(Facts):
         live = tx.facts.live_in(statement.key, first.scope_id, first.user_id)
         is_taken = any(row.mark == first.mark and row.id not in ending for row in live)
         if len(there) < len(rows) or is_taken:
-            raise Refused("Another process changed the facts meanwhile.")
+            raise Refused("Another process changed the facts in the meantime.")
         fact = NewFact(
             mark=first.mark,
             target=statement.target,

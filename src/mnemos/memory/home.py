@@ -200,7 +200,7 @@ class Home(Resource):
             former = self.storage.restore(path)
 
         def work(tx: Writes) -> None:
-            # A server's former data is written beside the backup, where nobody looks for it.
+            # A server's former data is written next to the backup, where nobody looks for it.
             copies = [path, former] if self.is_server and former else [path]
             for copy, made_at in [*known, *((str(one), self.clock()) for one in copies)]:
                 tx.audit.note_backup(copy, made_at)

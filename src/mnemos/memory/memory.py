@@ -418,9 +418,8 @@ class Memory(Resource):
     ) -> ArchiveReport:
         """Import the items of an archive that this space lacks. All are verified before any is stored.
 
-        Existing items are kept, unless the archive has newer ones. A second import adds nothing, and an
-        interrupted one can be repeated. Cannot be undone. ``allow``: also import notes that look like prompt
-        injections.
+        Existing items are kept, unless the archive has newer ones. An import can be repeated, but not
+        undone. ``allow``: also import notes that look like prompt injections.
         """
         from mnemos.transfer.archive import archive_import
 

@@ -109,7 +109,7 @@ def _cut(text: str) -> list[str]:
 
 
 class _Search:
-    """A search for any of some pieces, within a limit of bytes, whatever the case of their letters."""
+    """A search for any of some pieces, within a limit of bytes, regardless of the case of their letters."""
 
     def __init__(self, pieces: Sequence[str], found: Remnants) -> None:
         # Few processes search files.

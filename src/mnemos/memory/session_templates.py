@@ -1,4 +1,4 @@
-"""Templates in their own folder: what agent hosts open beside their sessions."""
+"""Templates in their own folder: what agent hosts open next to their sessions."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Page:
     use: Use
     entries: tuple[str, ...]
     allowed: frozenset[str] = frozenset()
-    """Entries that a person allowed although they read like an order."""
+    """Entries that a person allowed although they look like prompt injections."""
 
 
 def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:

@@ -212,7 +212,7 @@ class FolderShelf:
 
 
 def _copy(path: Path, data: bytes) -> str:
-    """Copy data beside its file, the same data only once, and return the path; empty if that fails."""
+    """Copy data next to its file, the same data only once, and return the path; empty if that fails."""
     try:
         for number in range(1, _MOST_COPIES):
             copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")

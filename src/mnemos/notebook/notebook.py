@@ -149,7 +149,7 @@ class Notebook:
         return self._apply(book, change_text)
 
     def exchange(self, target: str, entries: Sequence[str], shorter: Sequence[str]) -> Use:
-        """Replace all entries of a file; one that was changed meanwhile raises Refused."""
+        """Replace all entries of a file; one that was changed in the meantime raises Refused."""
         self._check_writable()
         book = self._open_book(target)
 

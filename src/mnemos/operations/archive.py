@@ -270,7 +270,7 @@ class BackedUp(Result, frozen=True, kw_only=True):
 
 
 class Restore(Operation, frozen=True, kw_only=True):
-    """Replace the whole database, with every space, by a backup. A copy of the current data is kept beside
+    """Replace the whole database, with every space, with a backup. A copy of the current data is kept next to
     it."""
 
     traits: ClassVar[Traits] = Traits(
@@ -293,7 +293,7 @@ class Restore(Operation, frozen=True, kw_only=True):
         if not memory.home.exists:
             return ""
         count = plural(memory.sessions.message_count(), "message")
-        return f"everything in {memory.storage.location} ({count} in this space) and keeps a copy beside it"
+        return f"everything in {memory.storage.location} ({count} in this space) and keeps a copy next to it"
 
     def _backup(self) -> Path:
         path = path_of(self.path)

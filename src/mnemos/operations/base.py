@@ -165,7 +165,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def merge_draft(self, text: str, draft: str, now: str) -> str:  # noqa: ARG002
-        """Merge an edited draft with changes made meanwhile, after which the draft would be ``now``."""
+        """Merge an edited draft with changes made in the meantime, after which the draft would be ``now``."""
         return text
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:

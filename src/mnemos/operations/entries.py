@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
-from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, Refused, Unavailable
@@ -384,15 +383,7 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
         found = memory.backend.query(self.user, self.query, self.limit)
         return EntriesFound(
             user=self.user,
-            entries=[
-                replace(
-                    _info(entry),
-                    match=entry.match,
-                    created_at=entry.created_at,
-                    updated_at=entry.updated_at,
-                )
-                for entry in found
-            ],
+            entries=[fill(EntryInfo, entry) for entry in found],
             count=len(found),
         )
 

@@ -96,7 +96,7 @@ class _Import(LongOperation, frozen=True, kw_only=True):
 
 
 class ImportClaudeCode(_Import, frozen=True, kw_only=True):
-    """Import the transcripts of Claude Code, which deletes them after 30 days. Repeat it to import new ones.
+    """Import Claude Code transcripts. Claude Code deletes them after 30 days. Repeat it to import new ones.
     Text that the program added to messages is stored separately. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Claude Code", watches=True)
@@ -104,8 +104,8 @@ class ImportClaudeCode(_Import, frozen=True, kw_only=True):
 
 
 class ImportCodex(_Import, frozen=True, kw_only=True):
-    """Import the rollouts of Codex. Repeat it to import new ones. Text that the program added to messages is
-    stored separately. Can be undone."""
+    """Import Codex rollouts. Repeat it to import new ones. Text that the program added to messages is stored
+    separately. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Codex", watches=True)
     kind: ClassVar[str] = "codex"
@@ -336,8 +336,8 @@ class SourcesFound(Result, frozen=True, kw_only=True):
             return "\n\n".join([*(one.as_text() for one in self.brought), *describe_backlog(self.coverage)])
         if not self.there:
             return (
-                "Found no conversations of agent programs in their usual places, and no export of ChatGPT or "
-                "Claude.ai among the downloads. Use `mnemos import PATH` for a "
+                "Found no conversations of agent programs in their usual places, and no ChatGPT or "
+                "Claude.ai export among the downloads. Use `mnemos import PATH` for a "
                 "file or folder elsewhere."
             )
         return join_items(

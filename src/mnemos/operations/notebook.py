@@ -91,7 +91,7 @@ class NotesEdited(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         done = "Done." if self.changed else "Already noted; nothing was changed."
         if self.merged:
-            done += " Merged with what others changed meanwhile."
+            done += " Merged with what others changed in the meantime."
         entries = plural(self.entries, "entry", "entries")
         use = f"{self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
         return join_items([f"{done} {use} {self.warning}"])

@@ -105,7 +105,7 @@ def _fields(schema: dict[str, Any], positional: tuple[str, ...], person: Collect
     if not fields:
         return []
     required = set(schema.get("required", ()))
-    lines = ["| field | type | default | |", "| --- | --- | --- | --- |"]
+    lines = ["| field | type | default | description |", "| --- | --- | --- | --- |"]
     for name, field in fields.items():
         default = (
             "required"
@@ -114,7 +114,7 @@ def _fields(schema: dict[str, Any], positional: tuple[str, ...], person: Collect
             if field.get("default") is not None
             else ""
         )
-        typed = "argument. " if name in positional else "command only. " if name in person else ""
+        typed = "Argument. " if name in positional else "Command line only. " if name in person else ""
         lines.append(f"| `{name}` | {_type(field)} | {default} | {typed}{_description(field)} |")
     return [*lines, ""]
 
@@ -126,7 +126,8 @@ def _type(field: dict[str, Any]) -> str:
         return " or ".join(_type(one) for one in field["anyOf"] if one.get("type") != "null")
     kind = str(field.get("type", "any"))
     if kind == "array":
-        return f"list of {_type(field.get('items', {}))}"
+        of = _type(field.get("items", {}))
+        return f"list of {of}s" if of in ("string", "object", "integer") else f"list of {of}"
     low, high = field.get("minimum"), field.get("maximum")
     return f"{kind} {low} to {high}" if low is not None and high is not None else kind
 

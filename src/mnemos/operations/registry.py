@@ -132,7 +132,7 @@ def call(
 ) -> dict[str, Any]:
     """Run an operation and return its result as plain data with a readable ``text``.
 
-    ``user_id``: the user for whom it is run, whatever the arguments say. An operation that can't tell users
+    ``user_id``: the user for whom it is run, regardless of the arguments. An operation that can't tell users
     apart raises Refused, unless it works on what all users of a space share.
     """
     return perform(memory, name, read_for(user_id, name, arguments or {}), progress)
@@ -282,7 +282,7 @@ def _without_prefixes(schema: Any) -> Any:
     """Return a schema that describes a tuple as a list of that length.
 
     Many clients of MCP validate by draft 7 of JSON Schema. It does not know ``prefixItems``, and reads the
-    ``items: false`` beside it as a list that must be empty.
+    ``items: false`` next to it as a list that must be empty.
     """
     if isinstance(schema, list):
         return [_without_prefixes(one) for one in schema]

@@ -292,6 +292,6 @@ class Undo(Operation, frozen=True, kw_only=True):
         for number, answer in answers.items():
             if answer == "no":
                 raise Refused("Cancelled. Nothing was changed.")
-            # The entry that was asked about, also if others were recorded meanwhile.
+            # The entry that was asked about, also if others were recorded in the meantime.
             return Undo(entry=int(number))
         return self

@@ -1,6 +1,6 @@
 """Passages that the storage was not fed yet: hand-edited files and entries that are not indexed.
 
-People edit notes and templates by hand, and storing an entry writes nothing but its row. A question must find
+People edit notes and templates by hand, and storing an entry writes only its row. A question must find
 both at once without writing anything. So the files are compared with the storage, by their signatures first,
 and differences are proposed from memory.
 """

@@ -1,8 +1,8 @@
 """The vectors of a storage, kept up with its passages outside transactions.
 
 A step reads some passages without vectors, embeds them, and stores the vectors if nothing was erased
-meanwhile. Any process may do a step. The loser of a race discards its work. When the model is changed, the
-vectors of the former one serve until the new one has caught up, then they are removed.
+in the meantime. Any process may do a step. The loser of a race discards its work. If the model is changed,
+the vectors of the former one serve until the new one has caught up, then they are removed.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ UNREAD = "unread"
 # Has no weight of its own.
 RESTATES = "restates"
 _LEAST_REPEATED = 0.2
-# Words of a question that tells nothing but what it asks for.
+# Words of a question that tells only what it asks for.
 _SHORT_QUESTION = 4
 
 UNBOUNDED = ("words", "meaning", "meaning_around")
@@ -261,7 +261,7 @@ def _asks(text: str) -> float:
 def _restates(text: str, question: Question) -> tuple[float, float]:
     """Rate how much of a text that only asks is in the question.
 
-    The second rate is higher for a short text if the question is shorter still: few words say little beside
+    The second rate is higher for a short text if the question is shorter still: few words say little except
     what they ask.
     """
     if len(text) > _LONGEST_REPEAT:
@@ -304,7 +304,7 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
     return within, float(of_it)
 
 
-# --- the line beside others -----------------------------------------------------------------
+# --- the line alongside others -----------------------------------------------------------------
 
 
 def _beside(scene: Scene, candidate: Candidate) -> None:

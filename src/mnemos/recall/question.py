@@ -1,6 +1,6 @@
 """Questions: their words, the kind of answer, the people and the time they are about.
 
-Beside it, the matcher that finds those words, and words that mean much the same, in many texts.
+Also the matcher that finds those words, and similar words, in many texts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GENERIC = frozenset(
 _GENERIC_WEIGHT = 0.3
 # The weight of the words of a time, if the time itself is understood.
 _TIME_WEIGHT = 0.5
-# The weight of a part of an identifier beside the whole.
+# The weight of a part of an identifier alongside the whole.
 _PART_WEIGHT = 0.4
 
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")

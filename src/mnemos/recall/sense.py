@@ -59,7 +59,7 @@ def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | No
     weights: list[float] = []
     for word, count in zip(asked.question.words, asked.counts, strict=True):
         if any(map(str.isdigit, word.form)):
-            # A number or a code means nothing but itself.
+            # A number or a code means only itself.
             continue
         idf = math.log(1 + (max(asked.total - count, 0) + 0.5) / (count + 0.5))
         weight = min(idf, highest) * max(word.weight, _LEAST_WEIGHT)

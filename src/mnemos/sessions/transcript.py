@@ -34,7 +34,7 @@ PAGE = 500
 _PAGE_CHARACTERS = 2_000_000
 BATCH = 200
 _BATCH_CHARACTERS = 200_000
-# Time to index pending messages after each batch, so that searches stay fast meanwhile.
+# Time to index pending messages after each batch, so that searches stay fast in the meantime.
 INDEX_SECONDS = 0.2
 LONGEST_LINE = 40 << 20
 """Bytes of a session in a file of JSON lines: it is in memory as a whole, three times over."""
@@ -265,7 +265,7 @@ def _append_rest(
     now: float,
     placed: Placed,
 ) -> int | None:
-    """Append the rest and return how many; None if another process appended meanwhile."""
+    """Append the rest and return how many; None if another process appended in the meantime."""
     before = number
     while batch := take_batch(messages):
         ids = storage.write(

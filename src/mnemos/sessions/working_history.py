@@ -36,7 +36,7 @@ def hold_session(tx: Writes, session_id: str, if_revision: int | None = None) ->
         raise NotFound(f"There is no session {session_id!r}.")
     if if_revision is not None and revision != if_revision:
         raise Conflict(
-            f"session {session_id!r} has revision {revision}, not {if_revision!r}: it was changed meanwhile. "
+            f"session {session_id!r} has revision {revision}, not {if_revision!r}: someone changed it. "
             "Nothing was written. Read it again, then repeat the change."
         )
     return revision

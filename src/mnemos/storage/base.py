@@ -2,8 +2,8 @@
 
 A storage is opened in one space and cannot reach another. All work happens in transactions: a part passes
 a function to ``read`` or ``write`` and the function receives the transaction's stores. A write is all or
-nothing. An engine may run the function again after a failed commit, so the function must change nothing
-but the transaction. Nothing slow belongs inside: no model, no network, no embedding.
+nothing. An engine may run the function again after a failed commit, so the function must only change
+the transaction. Nothing slow belongs inside: no model, no network, no embedding.
 
 The contract promises which rows come back, and their order only where a docstring says so. Its tests are
 in ``tests/contract``.

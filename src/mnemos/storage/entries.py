@@ -267,7 +267,7 @@ class EntryWrites(EntryReads, Protocol):
         ...
 
     def settle(self, entries: Sequence[Settled], model: str) -> int:
-        """Store words and vectors of entries, except those that changed meanwhile; return how many.
+        """Store words and vectors of entries, except those that changed in the meantime; return how many.
 
         ``model`` made the vectors. A user whose vectors come from another model is indexed again.
         """

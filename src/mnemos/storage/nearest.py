@@ -48,7 +48,7 @@ _GROWTH = 1.5
 _OWNERS = 2
 # A message with fewer pieces has one part, unless its first says nothing.
 _PIECES_OF_A_PART = 64
-# Bytes of vectors that are kept in memory beside the bits: all of a home with 250,000 short messages.
+# Bytes of vectors that are kept in memory alongside the bits: all of a home with 250,000 short messages.
 _KEPT_BYTES = 64 * 1024 * 1024
 _PLACE_BYTES = 250
 _FAR = np.iinfo(np.uint16).max

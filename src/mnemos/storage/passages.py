@@ -6,7 +6,7 @@ passages and of messages never collide.
 
 A long passage has several vectors, one for each of its pieces. Vectors are made outside transactions:
 ``pending`` returns passages without them, the caller embeds, ``add`` stores them if nothing was erased
-meanwhile.
+in the meantime.
 """
 
 from __future__ import annotations

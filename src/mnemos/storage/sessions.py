@@ -119,7 +119,7 @@ class CreatedSession(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """A message with the context that a search shows beside it."""
+    """A message with the context that a search shows next to it."""
 
     message: MessageRow
     source: str

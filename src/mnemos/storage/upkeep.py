@@ -52,7 +52,7 @@ class Attempts:
                 log.warning("%s failed: %s", self._what, exc)
 
     def note_success(self) -> None:
-        """Log the next failure again, whatever its reason."""
+        """Log the next failure again, regardless of its reason."""
         self._logged.clear()
 
 
@@ -99,7 +99,7 @@ class Upkeep:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Start no work meanwhile; messages that arrived are handled afterwards."""
+        """Start no work in the meantime; messages that arrived are handled afterwards."""
         self._paused += 1
         try:
             yield
@@ -159,7 +159,7 @@ class Upkeep:
 
 @contextmanager
 def only_one(path: Path | None, *, wait: bool = False) -> Iterator[bool]:
-    """Yield True if no other process holds this lock. It is held meanwhile, and dies with the process.
+    """Yield True if no other process holds this lock. It is held in the meantime, and dies with the process.
 
     With ``wait``, until none does: steps are short.
     """

@@ -1,6 +1,6 @@
 """The outcome of a tool call, judged by its result.
 
-Certain signs come before likely ones: a flag beside the result, the fields of a JSON result, an exit code,
+Certain signs come before likely ones: a flag alongside the result, the fields of a JSON result, an exit code,
 and only then words. A template loses little without a call that worked and much with one that failed, so
 what looks like a failure counts as one. Files and web pages may talk about errors: of tools that return
 them, only the first line is judged by its words.
@@ -92,7 +92,7 @@ _EXIT: Final = re.compile(
 
 
 def is_success(result: str, flags: Mapping[str, Any] | None = None, *, shows_contents: bool = False) -> bool:
-    """True if a call worked. ``flags`` are fields stored beside the result, such as ``is_error``."""
+    """True if a call worked. ``flags`` are fields stored alongside the result, such as ``is_error``."""
     if flags and _says_failure(flags, 0, shows_contents=shows_contents):
         return False
     fields = _parse(result)

@@ -136,8 +136,8 @@ class Templates:
         """Save a template made from a session; None, with nothing saved, if no call succeeded.
 
         The default name is made of type, session and time; the default description names the session. A name
-        in use raises AlreadyExists, one that is not a safe file name InvalidInput, a description that reads
-        like an order to a model Refused, unless a person passes ``allow``.
+        in use raises AlreadyExists, one that is not a safe file name InvalidInput, a description that looks
+        like a prompt injection Refused, unless a person passes ``allow``.
         """
         self._check_writable()
         chosen = None if name is None else check_name(name)
@@ -412,7 +412,7 @@ def _check_max_examples(value: Any) -> int:
 
 
 def _describe_origin(session_id: str) -> str:
-    """Return the default description; empty if the id reads like an order or a secret."""
+    """Return the default description; empty if the id looks like an injection or a secret."""
     return "" if scan(session_id) or find_secrets(session_id) else f"Extracted from session {session_id}"
 
 

@@ -29,7 +29,7 @@ class Term(Struct, frozen=True):
     """One thing to look for.
 
     ``forms``: exact words next to each other (one, or a phrase).
-    ``beside``: an alternative indexed beside the forms: the stem of a word, the whole of an identifier.
+    ``beside``: an alternative indexed alongside the forms: the stem of a word, the whole of an identifier.
     ``prefix``: the last form may continue.
     ``exact``: quoted; inflections and wholes don't count.
     """

@@ -4,13 +4,13 @@ A text becomes *runs* (maximal stretches of letters and digits, of a script writ
 a single symbol such as an emoji), and a run becomes *words*:
 
 - case, accents and compatibility forms are folded: ``Café`` and ``ＣＡＦＥ`` are ``cafe``;
-- ``getUserName`` is ``get user name`` and, beside them, the whole ``getusername``;
+- ``getUserName`` is ``get user name`` and, next to them, the whole ``getusername``;
 - ``snake_case``, ``a.b.c`` and ``gateway/run.py`` are their parts, next to each other;
 - ``C++`` and ``C#`` are words of their own;
 - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs are overlapping pairs of characters
   and the last character alone, so that any part of a phrase finds it.
 
-Each word has its exact form; a different English stem is kept beside it. An index keeps forms in order (for
+Each word has its exact form; a different English stem is kept next to it. An index keeps forms in order (for
 phrases and prefixes) and the rest (stems, wholes) in a second field, so that a word costs one posting and an
 inflected word two.
 
@@ -120,7 +120,7 @@ _BESIDE = _Field(lambda run: run.beside)
 
 
 def index_words(text: str) -> tuple[str, str]:
-    """Return the two fields of an index, separated by blanks: forms in order, and words beside them."""
+    """Return the two fields of an index, separated by blanks: forms in order, and words next to them."""
     pieces = split_runs(text)
     # No Python loop: indexing spends most of its time here.
     return " ".join(map(_FORMS.__getitem__, pieces)), " ".join(filter(None, map(_BESIDE.__getitem__, pieces)))

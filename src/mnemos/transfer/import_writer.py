@@ -41,7 +41,7 @@ _CHARACTERS: Final = 256_000
 # Bytes and lines read between two commits, however few messages they hold: an import can stop at each.
 _READ: Final = 4_000_000
 _LINES: Final = 5_000
-# Text stored between two rounds of indexing: searches stay fast meanwhile, and many words at once cost less
+# Text stored between two rounds of indexing: searches stay fast, and many words at once cost less
 # than a round after every transaction.
 _INDEX_CHARACTERS: Final = 2_000_000
 _INDEX_SECONDS: Final = 0.5

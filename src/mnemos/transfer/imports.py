@@ -251,7 +251,7 @@ def _read_beginning(path: Path) -> tuple[int, bytes]:
 
 
 def _is_still(path: Path, beginning: tuple[int, bytes]) -> bool:
-    """True if it is the file that reading began with, and was not replaced meanwhile."""
+    """True if it is the file that reading began with, and was not replaced in the meantime."""
     inode, head = _read_beginning(path)
     return inode == beginning[0] and head.startswith(beginning[1])
 

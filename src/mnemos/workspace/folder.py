@@ -190,7 +190,7 @@ class Folder:
 
 
 def _stat_plain(path: Path) -> os.stat_result | None:
-    """Return the status of a plain file. None for a link, or if another process deleted it meanwhile."""
+    """Return the status of a plain file. None for a link, or if another process deleted it."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:

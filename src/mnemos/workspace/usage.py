@@ -58,7 +58,7 @@ def measure_databases(folder: Path) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for entry in _list_files(folder):
         name = entry.name.partition(".")[0]
-        # Another process may delete it meanwhile.
+        # Another process may delete it in the meantime.
         with suppress(FileNotFoundError):
             sizes[name] = sizes.get(name, 0) + entry.stat(follow_symlinks=False).st_size
     return sizes
@@ -78,7 +78,7 @@ def _list_files(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def find_room(folder: Path, database: str, quota: Quota) -> int:
-    """Return how large a database may become, beside the others."""
+    """Return how large a database may become, alongside the others."""
     sizes = measure_databases(folder)
     return quota.databases_bytes - sum(sizes.values()) + sizes.get(database, 0)
 

@@ -235,7 +235,7 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
     draft = request.draft(memory)
     text = _open_editor(draft)
     while True:
-        # An editor is open for minutes, and others write meanwhile.
+        # An editor is open for minutes, and others write in the meantime.
         merged = request.merge_draft(text, draft, request.draft(memory))
         try:
             return carry_out(msgspec.structs.replace(request, **{field: merged}))

@@ -194,11 +194,11 @@ SCREENS = {
         {
             "Commands": {
                 "found": "Find conversations on this machine and choose from them",
-                "claude-code": "Import the transcripts of Claude Code",
-                "codex": "Import the rollouts of Codex",
+                "claude-code": "Import Claude Code transcripts",
+                "codex": "Import Codex rollouts",
                 "agent": "Import Gemini CLI, Qwen Code, OpenCode and others",
-                "chatgpt": "Import an export of ChatGPT: zip or conversations.json",
-                "claude": "Import an export of Claude.ai: zip or conversations.json",
+                "chatgpt": "Import a ChatGPT export: zip or conversations.json",
+                "claude": "Import a Claude.ai export: zip or conversations.json",
                 "hermes": "Import the conversations of Hermes Agent from its state.db",
                 "jsonl": "Import JSON lines in OpenAI's format",
                 "hermes-memory": "Import the facts of a hermes-memory database",

@@ -38,7 +38,7 @@ _PROXIES: Final = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An address beside those of the operations."""
+    """An address alongside those of the operations."""
 
     name: str
     """The name in the log and in the metrics."""

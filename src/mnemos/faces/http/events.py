@@ -86,7 +86,7 @@ class Events:
                     yield PULSE
                 # Taken before the changes are read, so that none is missed between the two.
                 news = self._news
-                # A token may have been revoked meanwhile.
+                # A token may have been revoked in the meantime.
                 self._admit(request)
         except (MnemosError, Rejection) as exc:
             # The client asks again, and gets the error with its status.

@@ -88,7 +88,7 @@ def fill_lines(name: str, arguments: dict[str, Any], format: str) -> Operation:
 
 
 def fill_file(name: str, arguments: Mapping[str, Any], path: str = "-") -> Operation:
-    """Fill an operation whose file is in a body, and kept at ``path`` meanwhile."""
+    """Fill an operation whose file is in a body, and kept at ``path`` in the meantime."""
     _check_no_path(arguments)
     return registry.read(name, {**arguments, "path": path})
 

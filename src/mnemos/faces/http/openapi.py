@@ -120,7 +120,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in switches],
         "requestBody": {
             "required": bool(schema.get("required")),
-            # The arguments beside a file are in the query.
+            # The arguments next to a file are in the query.
             "content": {"application/json": {"schema": schema}}
             | {media: {"schema": _TEXTS} for media in uploads},
         },

@@ -40,7 +40,7 @@ class OperationRoute:
         self._uploads = Uploads(calls.spaces)
 
     async def answer(self, request: Request, name: str) -> Reply:
-        """Run an operation. Its arguments are in the body, or in the address beside an uploaded file."""
+        """Run an operation. Its arguments are in the body, or in the address alongside an uploaded file."""
         if name not in BY_NAME:
             registry.find(name[:80])
         request.check_method("POST")

@@ -123,7 +123,7 @@ class Recorder:
     """Hooks in the settings of a client, or a plug-in, by which it records and recalls by itself."""
 
     file: str
-    """Beside the list of servers; empty if it is the same file."""
+    """Alongside the list of servers; empty if it is the same file."""
     additions: Callable[[Launch], tuple[Addition, ...]]
     format: Format = _JSON
     empty: str = ""
@@ -208,7 +208,7 @@ def _claude_folder(machine: Machine) -> Path:
 
 
 def _claude_servers(machine: Machine) -> Path:
-    # Beside the settings folder, unless the variable moves both.
+    # Alongside the settings folder, unless the variable moves both.
     moved = machine.env.get(_CLAUDE_FOLDER, "").strip()
     return (_claude_folder(machine) if moved else machine.home) / _CLAUDE_SERVERS
 

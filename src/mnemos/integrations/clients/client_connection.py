@@ -376,7 +376,7 @@ def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
 
 
 def _make(change: Change, records: Records) -> None:
-    """Make a change. If another program changed the file meanwhile, Busy is raised and it stays."""
+    """Make a change. If another program changed the file in the meantime, Busy is raised and it stays."""
     if settings_files.read(change.path) != change.before:
         raise Busy(f"Another program has just changed {change.path}. Nothing was written to it. Try again.")
     _keep(change, records, change.after)

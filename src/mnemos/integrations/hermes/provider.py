@@ -226,7 +226,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
 
 
 def _import_all(first: HermesImport, home: Path, space: str) -> None:
-    # The provider's own memory may be closed meanwhile.
+    # The provider's own memory may be closed in the meantime.
     try:
         with Memory.at(home, space=space, actor="hermes") as memory:
             report = first.import_all(memory)

@@ -33,7 +33,7 @@ _MANY: Final = 1_000
 _ENDED: Final = "ended"
 _DATABASES: Final = ("opencode", "cursor")
 
-# Older versions put transcripts of sub-agents beside that of their session.
+# Older versions put transcripts of sub-agents next to that of their session.
 _AGENTS: Final = "agent-"
 _MOST_AGENTS: Final = 40
 _FIRST_LINE: Final = 4_096
@@ -115,7 +115,7 @@ def _load_reader(agent: str) -> Reader:
 
 
 def _find_agents(main: Path, session_id: str) -> Iterator[Path]:
-    """Yield the newest transcripts beside ``main`` whose first line names the session."""
+    """Yield the newest transcripts next to ``main`` whose first line names the session."""
     try:
         with os.scandir(main.parent) as found:
             files = [

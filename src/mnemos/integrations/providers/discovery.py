@@ -99,7 +99,7 @@ def load(name: str, home: Path) -> MemoryProvider:
 
 
 def check_provider(provider: Any, what: str) -> MemoryProvider:
-    """Return an object that has the required methods, whatever its class; otherwise raise InvalidInput."""
+    """Return an object that has the required methods, of any class; otherwise raise InvalidInput."""
     missing = [each for each in _REQUIRED if not callable(getattr(provider, each, None))]
     if isinstance(provider, type) or missing:
         kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__

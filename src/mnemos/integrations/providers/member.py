@@ -131,7 +131,7 @@ class Member:
             call_compatibly(self.provider.initialize, (session_id,), given)
             self.read_tools()
             with self._lock:
-                # It may have been shut down or initialized again meanwhile.
+                # It may have been shut down or initialized again in the meantime.
                 if self._start is start:
                     self.state, self.why_not = State.ACTIVE, ""
 

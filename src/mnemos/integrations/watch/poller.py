@@ -1,4 +1,4 @@
-"""The process that looks for changed files. It imports nothing but the standard library, to stay small.
+"""The process that looks for changed files. It imports only the standard library, to stay small.
 
 Folders and files that changed lately are looked at every few seconds, all others within a minute. A program
 with changed files is named to the importer, a separate process that ends when nothing changes any more.

@@ -30,7 +30,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 _IN_VSCODE: Final = "Conversations of Copilot Chat, Cline, Roo Code and Continue"
 _ELSEWHERE: Final = (
     "Its conversations are not recorded, because they are not on this machine. "
-    "`mnemos import claude EXPORT` imports an export of Claude.ai."
+    "`mnemos import claude EXPORT` imports a Claude.ai export."
 )
 
 

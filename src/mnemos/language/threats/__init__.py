@@ -90,7 +90,7 @@ class Threat:
 def scan(text: str) -> list[Threat]:
     """Return the threats of a text in order, those of one kind apart; empty if it may enter a prompt.
 
-    Never raises, whatever the text.
+    Never raises.
     """
     return list(_scan_cached(text) if len(text) <= _CACHED else _scan(text[:LONGEST]))
 

@@ -1,7 +1,7 @@
 """Characters that hide text from people while a model reads it.
 
 The same characters have honest uses, which pass: joiners in emoji and in Persian or Hindi words, marks of
-direction beside Hebrew and Arabic, the flag of Wales, soft hyphens, a stray zero-width space from a web page.
+direction in Hebrew and Arabic, the flag of Wales, soft hyphens, a stray zero-width space from a web page.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ first, SUTime follows the calendar and the tense. A memory holds what was said a
 
 - A recurring name (Friday, March, 7 May, Christmas) is read by the tense of its sentence. Without a verb
   that shows it, a weekday is the last one, and a month or holiday the nearest one. A day of the year is the
-  nearest within two months whatever the verb. A question asks about the past, unless it mentions the
+  nearest within two months, with any verb. A question asks about the past, unless it mentions the
   future.
 - *Last*, *this*, *next* with a week, weekend, month, quarter or year follow the calendar. Weeks begin on
   Monday. *The last month*, *the past week* and *the last three days* end today.

@@ -257,7 +257,7 @@ def _take_part(stretch: Stretch, match: Match[str]) -> Stretch:
     return stretches.part_of_day(stretch.start, ALL_PARTS[part]) if part else stretch
 
 
-# --- beside another time, and parts of one -------------------------------------------------------
+# --- next to another time, and parts of one -------------------------------------------------------
 
 
 def read_third_of_this(match: Match[str], reading: Reading) -> Stretch | None:

@@ -85,7 +85,7 @@ SEASONS: Final = _table("season", int)
 HOLIDAYS: Final = _table("holiday", str)
 # Hours of the day; past 24 into the next day.
 PARTS: Final = _table("part of day", _pair)
-# Parts only beside another word: alone they mean tomorrow, or late.
+# Parts only next to another word: alone they mean tomorrow, or late.
 AMBIGUOUS_PARTS: Final = _table("ambiguous part", _pair)
 # Days from today.
 DAYS: Final = _table("day", int)

@@ -35,7 +35,7 @@ _DOUBTS: Final = {
 
 
 def find_doubts(features: Features) -> tuple[str, ...]:
-    """Name what speaks against a replacement, whatever its chance."""
+    """Name the doubts that rule out a replacement."""
     return tuple(dict.fromkeys(said for name, said in _DOUBTS.items() if features[name]))
 
 

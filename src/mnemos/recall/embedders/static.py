@@ -1,6 +1,6 @@
 """The default embedder: one fixed vector per token, added up. No download, no model to run.
 
-The model is potion-base-8M (MIT, see the NOTICE beside it), distilled from a transformer and quantised to
+The model is potion-base-8M (MIT, see the NOTICE next to it), distilled from a transformer and quantised to
 int8. ``scripts/quantise_embeddings.py`` makes the files, and says how tokens are weighed and what that was
 measured to bring.
 """
@@ -112,7 +112,7 @@ class StaticEmbedder:
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         """Return a row of length 1 per text, made of its first 5,000 tokens.
 
-        The row is zero where no token is known. It depends on nothing but the text.
+        The row is zero where no token is known. It depends only on the text.
         """
         rows = np.zeros((len(texts), self.dim), np.float32)
         start = 0

@@ -125,7 +125,7 @@ def connect(target: Target) -> Connection:
     if _is_pooled(connection):
         # Another client's statement may have the same name on the server's connection.
         connection.prepare_threshold = None
-    # One plan for a statement, whatever the size of its numbers.
+    # One plan for a statement, regardless of the size of its numbers.
     connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(int, Int8BinaryDumper)
     return connection

@@ -211,7 +211,7 @@ class PostgresStorage:
                 time.sleep(_RECONNECT_SECONDS)
 
     def _run(self, handle: Any, work: Callable[[Any], T]) -> T:
-        """Run work, with its transaction as the one that reads of this thread use meanwhile."""
+        """Run work, with its transaction as the one that reads of this thread use in the meantime."""
         outer = self._running.handle
         self._running.handle = handle
         try:
@@ -383,7 +383,7 @@ class PostgresStorage:
         self._maintain(lambda connection: backup_file.back_up(connection, self._target, target, progress))
 
     def restore(self, backup: Path) -> Path | None:
-        """Replace all data; the former data is written to a backup beside this one."""
+        """Replace all data; the former data is written to a backup next to this one."""
         self._check_usable()
         if self._read_only:
             raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")

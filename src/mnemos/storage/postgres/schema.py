@@ -45,7 +45,7 @@ def migrate(connection: Connection, target: Target) -> None:
     with connection.transaction():
         tx = PostgresTransaction(connection, NOWHERE)
         tx.value(queries.lock, (target.schema,))
-        # Another process may have done it meanwhile.
+        # Another process may have done it in the meantime.
         version = version_of(connection, target)
         if version == VERSION:
             return

@@ -32,7 +32,7 @@ class PostgresTexts:
         tx = self._storage.current_transaction()
         known = self._read(tx, name)
         if (known.content if known else "") != before:
-            raise Conflict(f"{name} was changed by another process meanwhile. Try again.")
+            raise Conflict(f"{name} was changed by another process in the meantime. Try again.")
         tx.change(self._sql.put, (name, after, at))
 
     def change(self, name: str, change: Callable[[str | None], str | None], at: float) -> None:

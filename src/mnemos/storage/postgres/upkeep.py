@@ -20,7 +20,7 @@ from mnemos.text.words import RULE_VERSION
 
 log = logging.getLogger("mnemos.storage")
 
-# Short reads end meanwhile.
+# Short reads end in the meantime.
 _PATIENCE_SECONDS = 2.0
 _NAP_SECONDS = 0.01
 _RENEWED_AT_ONCE = 100

@@ -123,7 +123,7 @@ def _open_for_reading(path: str) -> apsw.Connection:
 
 
 def sweep_log(path: Path) -> None:
-    """Delete the empty log that readers left beside a file. Raises nothing.
+    """Delete the empty log that readers left next to a file. Raises nothing.
 
     SQLite makes one for reading too, and only a connection that may write deletes it, if it is the last.
     """

@@ -203,7 +203,7 @@ class Salvaged:
 def salvage(path: Path) -> Salvaged:
     """Copy every readable row to a new file, which replaces the damaged one.
 
-    Processes with the damaged file open wait meanwhile, and continue with the new one.
+    Processes with the damaged file open wait in the meantime, and continue with the new one.
     """
     check_remains(path)
     fresh = path.with_name(path.name + ".salvage")
@@ -258,7 +258,7 @@ def copy_rows(damaged: apsw.Connection, fresh: Path, former_mark: int = 0) -> di
         schema.migrate(target)
         counts = _copy_all(damaged, target)
         schema.move_on(target, max(former_mark, schema.mark_of(target)))
-        # One file, without a log beside it.
+        # One file, without a log next to it.
         target.execute("PRAGMA journal_mode = DELETE")
     finally:
         target.close()

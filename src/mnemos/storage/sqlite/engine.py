@@ -273,7 +273,7 @@ class SqliteStorage:
             self._sweep()
 
     def _sweep(self) -> None:
-        """Leave no log beside a file that was only read, when it is closed."""
+        """Leave no log next to a file that was only read, when it is closed."""
         if self._pool.is_closed and self._read_only and self._path is not None and not self.is_gone:
             sweep_log(self._path)
 

@@ -39,7 +39,7 @@ def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], N
         copy = apsw.Connection(str(unfinished))
         try:
             _copy(source, copy, progress)
-            # A backup is a single file, without a log beside it.
+            # A backup is a single file, without a log next to it.
             copy.execute("PRAGMA journal_mode = DELETE")
             _verify(copy, str(target))
         finally:
@@ -123,7 +123,7 @@ def find_rescued(path: Path) -> list[Path]:
 
 
 def check_remains(path: Path) -> None:
-    """Raise Corrupt for a file without data, or a missing one with leftovers beside it."""
+    """Raise Corrupt for a file without data, or a missing one with leftovers next to it."""
     log = path.with_name(path.name + "-wal")
     rescued = find_rescued(path)
     left = [str(file) for file in (log, *rescued) if not is_empty(file)]

@@ -38,7 +38,7 @@ class Handle(Stores, frozen=True, kw_only=True):
 
     @property
     def is_current(self) -> bool:
-        # A missing space may have been created meanwhile.
+        # A missing space may have been created in the meantime.
         return self.space is not NOWHERE and schema.mark_of(self.connection) == self.mark
 
 

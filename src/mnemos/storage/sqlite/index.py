@@ -2,7 +2,7 @@
 
 Appended messages are pending: their ids are above the space's ``indexed`` mark. A *step* prepares the rows
 of the next few messages outside any transaction and writes them in a short one, provided that the mark has
-not moved and nothing was removed meanwhile. Any process may do a step; the loser of a race discards its
+not moved and nothing was removed in the meantime. Any process may do a step; the loser of a race discards its
 work. A search does not wait. It puts pending messages into a temporary index of its own connection (the
 *tail*) and queries both.
 """

@@ -111,7 +111,7 @@ class Place:
         raise failure
 
     def _part_from_log(self) -> None:
-        """Delete the log if another database is beside it, which would take it for its own."""
+        """Delete the log if another database is next to it, which would take it for its own."""
         database, log = self._identify(self._database), self._identify(self._log)
         if database in (None, self._known[self._database]) or log != self._known.get(self._log):
             return

@@ -122,7 +122,7 @@ def _find_project(*folder: Any) -> str | None:
 
 
 def _keep_copy(connection: apsw.Connection, version: int) -> None:
-    """Copy the file beside itself through a second connection: the first is in its transaction."""
+    """Copy the file next to itself through a second connection: the first is in its transaction."""
     source = Path(connection.filename)
     target = source.with_name(f"{source.stem}.before-schema-{version}{source.suffix}")
     target.unlink(missing_ok=True)

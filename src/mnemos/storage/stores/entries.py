@@ -189,7 +189,7 @@ class StoredEntryWrites(StoredEntryReads):
 
     def _settle(self, one: Settled) -> bool:
         found = self._tx.rows(self._sql.indexed_as, (one.entry.id, self._space.id))
-        # Changed meanwhile, or already indexed by another process.
+        # Changed in the meantime, or already indexed by another process.
         if not found or found[0][0] != one.entry.version or found[0][1] == one.entry.version:
             return False
         _, _, number, words, chunk, slot = found[0]

@@ -1,4 +1,4 @@
-"""Export of an archive: written beside its target, which gets its name when it is complete."""
+"""Export of an archive: written next to its target, which gets its name when it is complete."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _put_in_place(
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        # A link, because renaming would replace a file that was created meanwhile.
+        # A link, because renaming would replace a file that was created in the meantime.
         os.link(archive, target)
     except FileExistsError:
         raise AlreadyExists(f"{target} was created by another process. Choose another name.") from None

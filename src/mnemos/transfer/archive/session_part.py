@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "sessions"
 FILE: Final = "sessions.jsonl"
-# Messages between two rounds of indexing, so that searches stay fast meanwhile.
+# Messages between two rounds of indexing, so that searches stay fast in the meantime.
 _INDEX_EVERY: Final = 1_000
 # Counted again when a session is stored.
 _COUNTED: Final = ("message_count", "tool_call_count", "revision")

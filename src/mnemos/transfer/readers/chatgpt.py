@@ -249,5 +249,5 @@ def _items(tree: Mapping[str, Any], data: bytes, number: int, changed: float) ->
 
 
 READER: Final = ChatService(
-    KIND, "ChatGPT", "mapping", dict, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+    KIND, "ChatGPT", "mapping", dict, _items, (b'"chat_messages"', "a Claude export; import it as claude")
 ).make_reader()

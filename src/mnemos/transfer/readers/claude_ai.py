@@ -219,5 +219,5 @@ READER: Final = ChatService(
     "chat_messages",
     list,
     _items,
-    (b'"mapping"', "an export of ChatGPT; import it as chatgpt"),
+    (b'"mapping"', "a ChatGPT export; import it as chatgpt"),
 ).make_reader()

@@ -1,6 +1,6 @@
 """Reader of Cline, and of Roo Code, which began as a copy of it: a JSON file for each task.
 
-Cline's newer versions keep ``ID.messages.json`` with what is known of the session beside it. Older ones, and
+Cline's newer versions keep ``ID.messages.json`` with what is known of the session next to it. Older ones, and
 Roo Code, keep ``api_conversation_history.json`` in the folder of the task. Both hold messages in the format
 of Anthropic's API.
 """
@@ -161,7 +161,7 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read_beside(path: Path) -> Mapping[str, Any]:
-    """Return what the program noted of a conversation in a file beside it; empty if there is none."""
+    """Return what the program noted of a conversation in a file next to it; empty if there is none."""
     named = path.name.removesuffix(_MESSAGES) + ".json" if path.name.endswith(_MESSAGES) else _ITEM
     beside = path.with_name(named)
     try:

@@ -195,7 +195,7 @@ def _text(value: Any) -> str:
 
 
 def _find_folder(path: Path) -> str | None:
-    """Return the folder of a workspace, which is in a file beside the folder of chats."""
+    """Return the folder of a workspace, which is in a file next to the folder of chats."""
     beside = path.parent.with_name(_WORKSPACE)
     try:
         found = decode_json(read_whole(beside)) if is_file(beside) else {}

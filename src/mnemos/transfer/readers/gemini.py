@@ -208,7 +208,7 @@ class _Chat:
 
 
 def _find_root(path: Path) -> str | None:
-    """Return the project of a chat, which is in a file beside the folder of chats."""
+    """Return the project of a chat, which is in a file next to the folder of chats."""
     folder = next((one.parent for one in path.parents if one.name == _CHATS), None)
     if folder is None or not is_file(folder / _ROOT):
         return None

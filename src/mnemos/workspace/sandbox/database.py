@@ -50,9 +50,9 @@ class Place:
     quota: Quota
     read_only: bool = False
     history: History | None = None
-    """The part of the agent's memory it can read beside its own tables."""
+    """The part of the agent's memory it can read next to its own tables."""
     is_foreign: bool = False
-    """Read the file alone: its journal is not part of it, and nothing may be written beside it."""
+    """Read the file alone: its journal is not part of it, and nothing may be written next to it."""
 
 
 class Clockwork:
@@ -287,7 +287,7 @@ def open_reader(path: Path) -> apsw.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # The log needs a file beside it, which cannot be made here; so nobody writes either.
+        # The log needs a file next to it, which cannot be made here; so nobody writes either.
         connection.close()
         return _open_unchanging(path)
     except apsw.Error:

@@ -60,7 +60,7 @@ def _is_same(snapshot: Path, copy: Path) -> bool:
 
 
 def _put_in_place(copy: Path, newest: SnapshotFile | None, place: Place, clock: Clockwork) -> Path:
-    """Make a copy the newest snapshot, whatever the clock says, and delete those that have to go."""
+    """Make a copy the newest snapshot, regardless of the clock, and delete those that have to go."""
     moment = max(round(clock.now * 1_000_000), newest.moment + 1 if newest else 0)
     folder, name = place.path.parent, place.path.stem
     target = snapshots_of(folder, name) / f"{name_moment(moment)}{SUFFIX}"
@@ -112,7 +112,7 @@ _CHECKED_ROWS = 5
 def compact(place: Place) -> tuple[int, int]:
     """Give unused space back; return the size before and after."""
     before = _size(place.path)
-    # VACUUM needs room for a second copy: in a file beside, not in memory.
+    # VACUUM needs room for a second copy: in a file next to it, not in memory.
     os.environ["SQLITE_TMPDIR"] = str(place.path.parent)
     with closing(_open_unguarded(place.path)) as connection:
         # Indexes and generated columns may call them.

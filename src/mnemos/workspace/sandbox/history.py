@@ -111,7 +111,7 @@ class _Module:
     def Connect(  # noqa: N802 - SQLite's name
         self, connection: apsw.Connection, _module: str, _database: str, _table: str, *_arguments: Any
     ) -> tuple[str, _Table]:
-        # Views of the agent's may use it, as it does nothing but read.
+        # Views of the agent's may use it, as it only reads.
         connection.vtab_config(apsw.SQLITE_VTAB_INNOCUOUS)
         columns = self._history.columns(self._part)
         return f"CREATE TABLE x({', '.join(columns)})", _Table(self._history, self._part)

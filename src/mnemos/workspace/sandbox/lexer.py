@@ -1,6 +1,6 @@
 """The words of a text of SQL, by SQLite's own lexical rules, and where its statements end.
 
-One regular expression, in which nothing is tried twice: the time is linear in the text, whatever the text is.
+One regular expression, in which nothing is tried twice: the time is linear in any text.
 Nothing here judges the grammar. An unrecognized token of SQLite is its own token kind,
 ``ILLEGAL``, and goes as far as it does in SQLite's message.
 """

@@ -249,7 +249,7 @@ def _quote_all(names: Sequence[str]) -> str:
 
 
 def _read_state(stream: BinaryIO) -> tuple[int, int]:
-    """Return a value that differs when the file was written meanwhile."""
+    """Return a value that differs when the file was written in the meantime."""
     found = os.fstat(stream.fileno())
     return found.st_size, found.st_mtime_ns
 

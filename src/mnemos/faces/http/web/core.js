@@ -213,7 +213,7 @@ export async function act(name, args, { said } = {}) {
   }
 }
 
-/** Undo the last change that was made here, whatever others changed meanwhile. */
+/** Undo the last change that was made here, and keep what others have changed since. */
 export async function undoLast() {
   const entries = [...(state.undo ?? [])].reverse();
   state.undo = null;

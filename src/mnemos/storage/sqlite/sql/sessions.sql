@@ -473,7 +473,7 @@ WHERE id = :id
     AND id BETWEEN :first AND :last
     AND NOT doomed
 
--- The index has nothing but sessions and ids, so that skipping thousands takes a few milliseconds.
+-- The index has only sessions and ids, so that skipping thousands takes a few milliseconds.
 -- name: message_at
 SELECT id
 FROM messages

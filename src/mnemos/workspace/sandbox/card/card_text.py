@@ -306,7 +306,7 @@ def render_count(contents: Contents) -> str:
 
 
 def _render_row(row: Sequence[Cell], columns: Sequence[str]) -> str:
-    """Render cells, unless they read like an order one after the other."""
+    """Render cells, unless they look like a prompt injection one after the other."""
     cells = list(zip(row, columns, strict=False))
     said = " ".join(cell[:CELL] for cell, _ in cells if isinstance(cell, str))[:_JOINED]
     return LEFT_OUT if _is_unwanted(said) else ", ".join(write_cell(cell, CELL, name) for cell, name in cells)

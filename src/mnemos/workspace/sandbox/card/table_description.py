@@ -93,7 +93,7 @@ class ColumnSummary:
     """A column in the rows that were read."""
 
     storage: str = ""
-    """``integer``, ``real``, ``text``, ``blob``; ``mixed``; empty when there was nothing but NULL."""
+    """``integer``, ``real``, ``text``, ``blob``; ``mixed``; empty when there was only NULL."""
     kind: str = ""
     range: tuple[Value, Value] | None = None
     """The smallest and the largest value."""

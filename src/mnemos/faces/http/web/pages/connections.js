@@ -75,7 +75,7 @@ function Drop() {
     if (!file) return;
     set({ progress: { share: 0, label: `sending ${file.name}` } });
     const type = TYPES[file.name.split(".").at(-1)] ?? "application/octet-stream";
-    // The server stores it under another name meanwhile.
+    // The server stores it under another name in the meantime.
     const report = ({ text }) => ({ done: text.replace(/\S*[\\/]upload\.[\w.]+/g, file.name) });
     set(await upload(kind, file, type).then((data) => (changed(), report(data)), (error) => ({ error })));
   };

@@ -10,7 +10,7 @@ const EXAMPLES = { memory: '"Deploys go through make deploy."', user: '"Prefers 
 const join = (entries) => entries.join("\n§\n");
 
 function Editor({ file, close }) {
-  // As it was when the editor was opened, however often the file is read again meanwhile.
+  // As it was when the editor was opened, however often the file is read again in the meantime.
   const [{ draft, version }] = useState({ draft: join(file.entries), version: file.version });
   const [text, type] = useState(draft);
   const [error, fail] = useState(null);
@@ -19,7 +19,7 @@ function Editor({ file, close }) {
     try {
       const args = { target: file.target, text, ...(version != null && { base: version }) };
       const done = await call("notebook_edit", args, { log: true });
-      const said = done.merged ? "Saved, and merged with what was changed meanwhile." : "Saved.";
+      const said = done.merged ? "Saved, and merged with what was changed in the meantime." : "Saved.";
       toast(said, { undo: can("undo") ? done.log_entries : [] });
       changed();
       close();
