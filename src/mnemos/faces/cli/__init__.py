@@ -9,20 +9,20 @@ from mnemos import __version__
 
 def main() -> None:
     """Run the command line. The version is printed before anything is imported; hooks run without click."""
-    if sys.argv[1:] in (["--version"], ["-V"], ["version"]) and _is_told_the_version():
+    if sys.argv[1:] in (["--version"], ["-V"], ["version"]) and _print_version():
         return
     if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
         from mnemos.integrations.hooks import hook_watchdog
 
         hook_watchdog.main(sys.argv[2:])
-    # click and the modules of the command: only when a command is run.
+    # Imported here, because click and the modules of a command are only needed when one is run.
     from mnemos.faces.cli.app import run
 
     sys.exit(run())
 
 
-def _is_told_the_version() -> bool:
-    """False if nothing can be written; the whole program handles that case."""
+def _print_version() -> bool:
+    """Return False if nothing could be written; then the whole program handles it."""
     try:
         print(f"mnemos {__version__}", flush=True)
     except OSError:

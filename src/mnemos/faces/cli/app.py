@@ -105,7 +105,7 @@ class LazyGroup(click.Group):
         ):
             own = {name for parameter in self.params for name in parameter.opts} | {"--help"}
             if any(word.startswith("--") and word.partition("=")[0] not in own for word in args):
-                # An option of what is run without a command.
+                # An option of the command that the group runs alone.
                 args = [alone, *args]
         return super().parse_args(ctx, args)
 
@@ -119,7 +119,7 @@ class LazyGroup(click.Group):
                 return super().resolve_command(ctx, [*words, *args])
             near = self._find_near(ctx, args[0])
             if self._prefix == "watch " and not near:
-                # The names of programs to watch.
+                # Programs to watch, for `mnemos watch run`.
                 return super().resolve_command(ctx, [_ALONE["watch"], *args])
             if self._prefix == "export " and (not near or _PATH_SIGNS & {*args[0]}):
                 return super().resolve_command(ctx, ["all", *args])
@@ -137,14 +137,14 @@ class LazyGroup(click.Group):
                 "`mnemos mcp`."
             )
         if self._prefix == "import ":
-            # Only if the word is not a command.
+            # Imported here, because it is only needed if the word is not a command.
             from mnemos.operations.imports import PROGRAMS
 
             return f"{word!r} is neither a file nor a format. Formats: {names}, {', '.join(PROGRAMS)}."
         return message
 
     def _find_near(self, ctx: click.Context, word: str) -> str:
-        """Return the command that a mistyped word may mean: a similar one, or one of that name in a group."""
+        """Return the command that an unknown word may mean: a similar one, or one of that name in a group."""
         if (meant := SYNONYMS.get(self._prefix + word)) is not None:
             return meant
         near = find_nearest(word, self.list_commands(ctx))
@@ -153,7 +153,7 @@ class LazyGroup(click.Group):
         return near or next(iter(below), "")
 
     def _index(self) -> dict[str, Entry]:
-        """Return what the index has below this group, by the words that are typed."""
+        """Return the operations in this group, by the words that are typed."""
         named = {entry.command: entry for entry in ENTRIES}
         named |= {former: named[now] for former, now in ALIASES.items()}
         return {words: entry for words, entry in named.items() if words.startswith(self._prefix)}
@@ -286,7 +286,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except click.NoSuchOption as exc:
         near = find_nearest(exc.option_name, exc.possibilities or ())
-        # Queries exclude words with a dash.
+        # In queries, a dash excludes a word.
         hint = "" if exc.option_name.startswith("--") else " Words that begin with a dash go after `--`."
         message = f"No such option {exc.option_name!r}.{hint}"
         option = click.NoSuchOption(exc.option_name, message, [near] if near else None, exc.ctx)
@@ -298,14 +298,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError as exc:
         if exc.errno != errno.ENOSPC:
             raise
-        # Python would try once more to write what is left, when it ends.
+        # Otherwise Python tries to write the rest again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         full = DiskFull("The disk is full where the output goes. Free some space and repeat the command.")
         return _report(full, as_json=wants_json)
     except SystemExit:
         if _COMPLETION in os.environ:
             raise
-        # click exits like this when the reader of our output left, as `head` does. Not a failure.
+        # click exits this way if the reader of our output has closed it, as `head` does.
         return 0
     return outcome if isinstance(outcome, int) else 0
 
@@ -338,8 +338,8 @@ def _report_json(code: str, message: str) -> None:
 
 
 def _find_import(word: str) -> list[str]:
-    """Return the words to put before the name of a program or of a file to import."""
-    # Only if the word is not a command.
+    """Return the subcommand to insert before the name of a program or file to import."""
+    # Imported here, because it is only needed if the word is not a command.
     from mnemos.operations.imports import PROGRAMS
 
     if word in PROGRAMS:
@@ -364,12 +364,12 @@ def kind_of_path(text: str) -> str | None:
         return None
     if not os.access(path, os.R_OK):
         raise click.UsageError(f"{text} cannot be read: permission denied")
-    # Readers of many formats: only if a file is named.
+    # Imported here, because it loads readers of many formats.
     from mnemos.transfer.import_formats import detect_kind
 
     kind = detect_kind(path.absolute())
     if kind is None and text.endswith(_PACKED):
-        # Perhaps damaged: its reader can say how.
+        # It may be damaged; the archive reader can say how.
         return "archive"
     if kind is None:
         raise click.UsageError(f"Can't tell what {text} is. Name the format: `mnemos import chatgpt {text}`")

@@ -37,7 +37,7 @@ class Chosen:
         self, *, files: str | None = None, is_local: bool = True, stated_by: str | None = None
     ) -> Memory:
         """Return the memory. ``is_local``: its user works in the folder of this process."""
-        # Imports every part: not for help, and not for a command line that is wrong.
+        # Imported here, because it loads every part, which help and usage errors don't need.
         from mnemos.memory import Memory
 
         here = _find_folder() if is_local else None
@@ -48,13 +48,13 @@ def _find_folder() -> str | None:
     try:
         return str(Path.cwd())
     except OSError:
-        # Deleted since.
+        # The folder has been deleted.
         return None
 
 
 def _switch_off_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001
     if value:
-        # rich, pagers and editors look here.
+        # rich, pagers and editors read this variable.
         os.environ["NO_COLOR"] = "1"
 
 
@@ -152,7 +152,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
 
 
 def _check_home(memory: Memory) -> None:
-    """Refuse to create a home for a command that only looks at it."""
+    """Refuse to create a home for a command that only reads."""
     if not memory.home.exists:
         memory.home.check_remains()
         raise NotFound(
@@ -175,7 +175,7 @@ def _confirm(request: Operation, memory: Memory) -> None:
 
 
 def _check_agreed(request: Operation, memory: Memory) -> None:
-    """Refuse a change that a person should agree to where nobody can be asked."""
+    """Refuse a change that needs confirmation if nobody can be asked."""
     if not (request.traits.needs_yes and request.writes()):
         return
     texts = [question.text.removesuffix("\nContinue?") for question in request.questions(memory)]
@@ -215,7 +215,7 @@ def _ask_yes_or_no(question: Question) -> str:
             if choice.startswith(word):
                 return choice
         if question.details and "diff".startswith(word):
-            # rich: only for people who want to see the diff.
+            # rich is slow to import, and only needed for a diff.
             from rich.console import Console
 
             from mnemos.faces.cli.drawing import color_diff
@@ -225,9 +225,9 @@ def _ask_yes_or_no(question: Question) -> str:
 
 
 def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
-    """Run a request with a text from an editor, if it takes one and none was given.
+    """Run a request, with a text from an editor if it takes one and none was given.
 
-    A refused text can be edited again: it would be lost otherwise.
+    A refused text can be edited again, so that it is not lost.
     """
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
@@ -261,10 +261,10 @@ def _open_editor(draft: str) -> str:
 
 
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
-    """Fill the field that is read from standard input if it is - or, in a pipe, omitted."""
+    """Fill a field from standard input if it is - or, in a pipe, omitted."""
     field = operation.traits.stdin
     *others, last = operation.traits.positional
-    # Without the arguments before it, another form of the command is meant.
+    # If an argument before it is missing, another form of the command is meant.
     is_meant = last not in arguments and field not in arguments and all(one in arguments for one in others)
     left_out = is_meant and not is_terminal(sys.stdin)
     if arguments.get(last) == "-" or left_out:
@@ -339,7 +339,7 @@ def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:
 
 
 def _option(field: inspect.Field, shown: str = "") -> click.Option:
-    """Return the option of a field; ``shown`` is its default in the help, where the command has another."""
+    """Return the option of a field; ``shown`` is the default in the help, if the command has its own."""
     shape = _shape(field.type)
     name = f"--{field.name.replace('_', '-')}"
     if shape.is_flag:

@@ -25,7 +25,7 @@ _NAME = ("NAME", "Name of a setting from `mnemos config`, such as audit_days or 
 @click.pass_obj
 def show(chosen: Chosen) -> None:
     """Show every setting with its value and where the value comes from."""
-    # tomlkit takes 30 ms to import; so in every command here.
+    # Imported in each command, because tomlkit takes 30 ms.
     from mnemos.config_file import FILE, list_settings
 
     settings = list_settings(chosen.home, space=chosen.space)

@@ -37,7 +37,7 @@ _QUESTIONS = (
     ("monday OR december -cake", "either, and without"),
 )
 
-# Questions to everything at once.
+# Questions for recall.
 _RECALLED = (
     (
         "when did we move the database?",
@@ -49,7 +49,7 @@ _RECALLED = (
 
 def show(keep: Path | None) -> None:
     """Fill a home, ask a few questions, and show the hits and their reasons."""
-    # Terminals wrap lines themselves; in a pipe, a wrapped command could not be pasted.
+    # Not wrapped: terminals do that, and a wrapped command could not be pasted from a pipe.
     console = Console(highlight=False, soft_wrap=True)
     if keep is not None:
         Settings.load().check_enabled("no home was made")

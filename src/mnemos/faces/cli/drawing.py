@@ -43,7 +43,7 @@ from mnemos.workspace.table import describe_outcome, render_cell
 
 _WIDE = 100
 _SUBAGENT = "subagent"
-# Blanks left of what was said, so that no line of it looks like the next heading.
+# Indentation of a message, so that none of its lines looks like the next heading.
 _INDENT = (0, 0, 0, 2)
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
@@ -74,7 +74,7 @@ def highlight_matches(snippet: str) -> Text:
             text.append(inside, style="bold yellow")
             text.append(after)
         else:
-            # The signs of somebody's Python prompt, not ours.
+            # A Python prompt in a message, not a mark of ours.
             text.append(OPEN + piece)
     return text
 
@@ -224,7 +224,7 @@ def _draw_recall(result: Recalled, console: Console) -> None:
 
 
 def _indent(text: Text) -> Padding:
-    """Indent every line of a text that wraps, so that none begins where a label does."""
+    """Indent every line of a wrapped text, so that none starts where a label does."""
     return Padding(text, _INDENT, expand=False)
 
 
@@ -232,7 +232,7 @@ def _line(line: Line) -> Text | Table:
     said = highlight_matches(line.text) if line.kind is Kind.MATCH else literal(line.text)
     if not line.lead:
         return said
-    # Two columns: no line of what was said begins where a label does.
+    # Two columns, so that no line of a message starts where a label does.
     columns = Table.grid()
     columns.add_row(literal(line.lead, "dim"), said)
     return columns

@@ -123,7 +123,7 @@ def _greeting(memory: Memory) -> Greeting:
 
 def list_agents(memory: Memory) -> list[AgentInfo]:
     """Return the agent programs of this machine, and how each is recorded."""
-    # Readers and settings of programs: only for a person who looks.
+    # Imported here, because it loads readers and settings of many programs.
     from mnemos.integrations.watch.recorders import list_recordings
     from mnemos.transfer.import_formats import load_reader
 

@@ -23,7 +23,7 @@ def register_cli(parser: argparse.ArgumentParser) -> None:
 
 def mnemos_command(arguments: argparse.Namespace) -> None:
     """Run a command of Mnemos, and end with its exit code when that is not 0."""
-    # Hermes builds its whole command line before it knows that this part of it is wanted.
+    # Imported here, because Hermes builds its whole command line before it runs a part of it.
     from mnemos.errors import MnemosError
     from mnemos.faces.cli.app import run
     from mnemos.integrations.hermes import host

@@ -132,7 +132,7 @@ def _open_link(link: str) -> None:
     if sys.platform.startswith("linux") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
-        # There, only browsers for terminals would be found, and take this one.
+        # Without a display, only a text browser would be found, and take over this terminal.
         return
     import webbrowser
 
@@ -163,7 +163,7 @@ def _serve(
         if not or_any:
             raise
         taken = replace(address, port=0).listen()
-    # Clients work elsewhere.
+    # Clients run in other folders, so this one is not the project.
     with taken as listening, chosen.memory(is_local=False) as memory:
         launch.serve(
             memory, listening, tools=tools, exposure=exposure or Exposure(), show=show, workers=workers
@@ -178,11 +178,11 @@ def _check_server() -> None:
 
 def _import_sdk() -> None:
     if find_spec("mcp_types") is None:
-        # Imports all clients: only if the SDK is missing.
+        # Imported here, because it loads all clients, and is only needed if the SDK is missing.
         from mnemos.operations.connect import MISSING_SDK
 
         raise Unavailable(MISSING_SDK)
-    # The SDK takes more than half a second to import, and makes very many things that stay. Going through
+    # The SDK takes more than half a second to import, and creates very many permanent objects. Scanning
     # them again and again would take a tenth of that time, and pauses later.
     gc.disable()
     import mnemos.faces.mcp.server  # noqa: F401

@@ -36,7 +36,7 @@ def plain(text: str) -> str:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """False also for a stream that was closed before we began."""
+    """True for a terminal; False also for a stream that was closed before the start."""
     return stream is not None and stream.isatty()
 
 
@@ -81,7 +81,7 @@ def say(result: Result, *, as_json: bool) -> None:
         answer.pop("text")
         click.echo(in_json(answer))
     elif is_terminal(sys.stdout):
-        # rich takes 50 ms to import: only for people at a terminal.
+        # Imported here, because rich takes 50 ms and is only needed at a terminal.
         from mnemos.faces.cli.drawing import render
 
         print_pages(render(result))
@@ -100,7 +100,7 @@ def print_pages(text: str) -> None:
         click.echo(text, nl=False, color=True)
         return
     os.environ["PAGER"] = pager
-    # Colours, and no clearing of the screen, as git does.
+    # Keep colours and don't clear the screen, like git.
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(text.removesuffix("\n"), color=True)
 
@@ -132,7 +132,7 @@ class Bar:
         self._bar.update(self._task, completed=share, description=self.label)
 
     def _begin(self) -> None:
-        # rich: only when there is something to draw.
+        # Imported here, because rich is only needed when there is something to draw.
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -149,7 +149,7 @@ class Bar:
 
 
 def complain(exc: MnemosError) -> None:
-    """Print an error for a person: tools that its message names become commands."""
+    """Print an error for a person, with the tools in its message replaced by commands."""
     commands = {entry.name: f"`mnemos {FORMER.get(entry.command, entry.command)}`" for entry in ENTRIES}
     message = f"{exc} {exc.advice}" if exc.advice else str(exc)
     message = re.sub(r"[Tt]he tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)

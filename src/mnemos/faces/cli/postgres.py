@@ -31,7 +31,7 @@ def migrate(chosen: Chosen, named: str | None, to: str | None) -> None:
     target = to or named
     if target is None or (to and named):
         raise InvalidInput("Name one target: `mnemos migrate --to postgresql://user@host/database`.")
-    # The archive and all parts: only for this command.
+    # Imported here, because it loads the archive and all parts.
     from mnemos.memory import migration
 
     done = migration.migrate(Settings.load(chosen.home), target)

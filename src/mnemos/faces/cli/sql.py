@@ -50,7 +50,7 @@ def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bo
     """Query a database of the workspace. Without a query, open a prompt."""
     database = " ".join(words) or "default"
     if query is None and any(sign.isspace() for sign in database):
-        # No database has such a name.
+        # This can't be the name of a database.
         database, query = "default", database
     with chosen.memory(files="/") as memory:
         if query is None and is_terminal(sys.stdin):
@@ -62,7 +62,7 @@ def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bo
 
 def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
     """Run a query, with as many rows as a person may want to see."""
-    # Other commands should not wait for the import of the workspace.
+    # Imported here, so that other commands don't wait for the workspace.
     from mnemos.operations.workspace import QueryAnswer
     from mnemos.workspace import limits
 
@@ -205,7 +205,7 @@ class _Lines:
         try:
             readline.read_history_file(self._history)
         except OSError:
-            # There is none yet, or it is not ours to read.
+            # There is no history yet, or it can't be read.
             pass
         readline.set_history_length(_HISTORY_LINES)
         readline.set_completer_delims(" \t\n(),;=<>+-*/")
@@ -222,7 +222,7 @@ class _Lines:
             self._history.touch(mode=0o600)
             readline.write_history_file(self._history)
         except (ImportError, OSError):
-            # A history that cannot be saved is not a reason to fail.
+            # Failing to save the history is not an error.
             return
 
     def next(self, prompt: str) -> str:

@@ -50,7 +50,7 @@ _SCOPES = ("read", "write", "admin")
 @click.pass_obj
 def create(chosen: Chosen, name: str, scope: str, days: float | None, operations: str) -> None:
     """Create a token for one space and print it. It is shown only once."""
-    # Hashes and random numbers: only for these commands.
+    # Imported here, because only these commands need hashes and random numbers.
     from mnemos.memory.access_tokens import create_token, list_tokens
 
     registry.choose_entries(operations)

@@ -50,13 +50,13 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
         for path in agent_places.default_places(kind, settings)
     ]
     watch = RunningWatch(os.getpid(), time.time(), settings.space, tuple(kinds))
-    # Held until the process ends, also as the poller.
+    # Held until the process ends, including as the poller.
     take_lock(settings.home, watch)
     module = "mnemos.integrations.watch"
     command = [sys.executable, "-P", "-m", f"{module}.importer", str(settings.home), settings.space]
     click.echo(f"Watching {', '.join(programs) or 'all programs'}; press Ctrl-C to stop.", err=True)
     task = json.dumps({"places": places, "command": command})
-    # The poller takes the place of this process, which has loaded more than it needs.
+    # The poller replaces this process, which has loaded more than it needs.
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, "-P", "-m", poller.__name__, task])  # noqa: S606 - ourselves
 
@@ -65,7 +65,7 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
 @click.pass_obj
 def status(chosen: Chosen) -> None:
     """Show whether the watch is running, and what is recorded."""
-    # It opens the memory: not for the other commands.
+    # Imported here, because it opens the memory, which the other commands don't.
     from mnemos.faces.cli.greeting import list_agents
 
     settings = Settings.load(chosen.home, space=chosen.space)
