@@ -178,6 +178,7 @@ class AsyncClient:
         tool_call_id: str | None = ...,
         messages: list[dict[str, Any]] | None = ...,
         key: str | None = ...,
+        metadata: dict[str, Any] | None = ...,
         if_revision: int | None = ...,
     ) -> of_session_records.Appended: ...
     async def sessions_pop(

@@ -96,7 +96,7 @@ class MnemosSession(Opened, SessionABC):
     async def _get_compaction_snapshot(
         self, limit: int, *, prune_prefix: Callable[[TResponseInputItem], bool] | None = None
     ) -> _CompactionSnapshot | None:
-        """Return the last items, and how to replace them if nobody writes meanwhile. The SDK asks for this.
+        """Return the last items, and how to replace them if nobody else writes. The SDK asks for this.
 
         The first items of the session are erased with them, as far as ``prune_prefix`` says so: encrypted
         ones whose time is over.

@@ -49,7 +49,7 @@ from mnemos.transfer.archive.archive_import import ArchiveReport, Comparison
 from mnemos.transfer.archive.manifest import Exported as MemoryExported
 from mnemos.transfer.imports import Progress
 from mnemos.transfer.reader import ImportReport, Reader, Stop
-from mnemos.workspace.answers import Answer, Card, DatabaseInfo, Exported, Imported, Snapshot
+from mnemos.workspace.answers import Answer, Card, DatabaseInfo, Exported, Imported, Snapshot, TableNames
 from mnemos.workspace.functions.function import Function
 from mnemos.workspace.usage import Use as WorkspaceUse
 
@@ -550,7 +550,7 @@ class AsyncWorkspace:
         timeout: float | None = ...,
     ) -> Card: ...
     async def snapshots(self, database: str = ...) -> list[Snapshot]: ...
-    async def tables(self, database: str = ...) -> list[dict[str, Any]]: ...
+    async def tables(self, database: str = ...) -> list[TableNames]: ...
     async def usage(self) -> list[WorkspaceUse]: ...
 
 class AsyncEntries:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import asdict
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, Refused, Unavailable
@@ -312,23 +313,11 @@ class GetEntry(Operation, frozen=True, kw_only=True):
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
             raise _missing(memory.backend, self.user, self.key)
-        return EntryShown(
-            user=entry.user_id,
-            key=entry.key,
-            value=entry.value,
-            metadata=entry.metadata,
-            created_at=entry.created_at,
-            updated_at=entry.updated_at,
-        )
+        return EntryShown(user=entry.user_id, **asdict(fill(EntryDetail, entry)))
 
 
-class EntryShown(Result, frozen=True, kw_only=True):
+class EntryShown(EntryDetail, Result, frozen=True, kw_only=True):
     user: str
-    key: str
-    value: str
-    metadata: dict[str, Any]
-    created_at: float
-    updated_at: float
 
     def as_text(self) -> str:
         return join_items([self.value])

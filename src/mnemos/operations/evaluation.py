@@ -108,13 +108,7 @@ class EvaluationReport(Info, frozen=True, kw_only=True):
     skipped: dict[str, str]
 
 
-class Evaluated(Result, frozen=True, kw_only=True):
-    timestamp: float
-    backends_evaluated: int
-    evaluations: list[EvaluationInfo]
-    recommendation: str
-    workloads: dict[str, WorkloadInfo]
-    skipped: dict[str, str]
+class Evaluated(EvaluationReport, Result, frozen=True, kw_only=True):
     html: str | None = None
 
     def as_text(self) -> str:

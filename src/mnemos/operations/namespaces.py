@@ -194,7 +194,7 @@ class ListNamespaces(Operation, frozen=True, kw_only=True):
 
     prefix: Annotated[list[str] | None, Meta(description="First labels; * is any label")] = None
     suffix: Annotated[list[str] | None, Meta(description="Last labels; * is any label")] = None
-    max_depth: Annotated[int | None, Meta(description="Cut them to this number of labels")] = None
+    max_depth: Annotated[int | None, Meta(description="Shorten them to this number of labels")] = None
     limit: Annotated[int, up_to(10_000)] = 100
     offset: Offset = 0
 

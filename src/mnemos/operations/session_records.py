@@ -96,7 +96,9 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
             "Anthropic API"
         ),
     ] = None
-    key: Annotated[str | None, Meta(description="Your own id of it; a known one is not stored again")] = None
+    key: Annotated[
+        str | None, Meta(description="Your own id for it; a message with a known key is not stored again")
+    ] = None
     metadata: Annotated[
         dict[str, Any] | None, Meta(description="Keys to set in the metadata of the session; others stay")
     ] = None

@@ -29,7 +29,7 @@ _NEXT_STEPS = {
     "mnemos doctor": "check that everything is in order",
 }
 _UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
-# A question embeds that many messages by itself.
+# A question embeds this many messages itself.
 _FEW = 100
 
 

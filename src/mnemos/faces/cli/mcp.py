@@ -55,13 +55,7 @@ def mcp(chosen: Chosen, tools: str) -> None:
 @click.option("--ui", "wants_page", is_flag=True, help="Also serve the web page.")
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    default=PORT,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 for any free one.",
-)
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any port.")
 @click.option(
     "--allowed-host",
     multiple=True,
@@ -87,10 +81,7 @@ def serve(
     allowed_host: tuple[str, ...],
     **exposed: Any,
 ) -> None:
-    """Serve the memory over HTTP, with every operation at /v1/NAME.
-
-    Clients need a token: see `mnemos tokens`.
-    """
+    """Serve the memory over HTTP, every operation at /v1/NAME. Clients need a token: `mnemos tokens`."""
     _check_server()
     from mnemos.faces.http.address import Address, Exposure
 

@@ -30,7 +30,7 @@ from mnemos.settings import Settings
 log = logging.getLogger("mnemos.serve")
 
 # Between two turns of Python's threads, 0.005 by default. A quick call takes its turn after each statement of
-# SQL, and beside two recalls it would wait for each of them each time.
+# SQL, and next to two recalls it would wait for each of them each time.
 _TURN_SECONDS = 0.0005
 
 _LOCAL = Exposure()

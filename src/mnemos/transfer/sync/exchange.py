@@ -156,7 +156,7 @@ class Answering:
                 case {"ask": "merge", "items": list(items)}:
                     self._state = None
                     return merge_items(self._memory, items).as_dict()
-        raise InvalidInput("A request of the sync is not known. Install the same version on both machines.")
+        raise InvalidInput("Unknown sync request. Install the same version on both machines.")
 
     def _read_state(self) -> State:
         if self._state is None:

@@ -112,7 +112,7 @@ class Source:
             if first.startswith(magic):
                 raise InvalidInput(f"{self._name} is {what}")
         if self._is_packed and first.startswith(_GZIP):
-            raise InvalidInput(f"{self._name} is packed with gzip twice. Unpack it once.")
+            raise InvalidInput(f"{self._name} is compressed with gzip twice. Decompress it once.")
 
     def _unpack(self) -> Iterator[bytes]:
         """Decompress a chunk at a time: that is what stops a bomb."""
@@ -124,11 +124,13 @@ class Source:
                 yield chunk
         except EOFError as exc:
             raise InvalidInput(
-                f"{self._name} ends in the middle of its gzip data. Fetch or pack it again."
+                f"{self._name} ends in the middle of its gzip data. Download or compress it again."
             ) from exc
         except (gzip.BadGzipFile, zlib.error) as exc:
             if not given or not isinstance(exc, gzip.BadGzipFile) or "Not a gzipped" not in str(exc):
-                raise InvalidInput(f"{self._name} is damaged gzip ({exc}). Fetch or pack it again.") from exc
+                raise InvalidInput(
+                    f"{self._name} is damaged gzip data ({exc}). Download or compress it again."
+                ) from exc
             self.garbage_after = True
 
 

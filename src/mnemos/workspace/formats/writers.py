@@ -7,7 +7,7 @@ Limits of the formats:
   apostrophe. All of this is read back unchanged. NULL is an empty cell and the empty text ``""``, which is
   read back as NULL; a blob is the text ``x'00ff'``.
 - JSON has neither blobs (``{"$blob": "<base64>"}``, read back as such) nor infinities (the text
-  ``"Infinity"``). Integers beside decimal numbers are read back as those.
+  ``"Infinity"``). Integers next to decimal numbers are read back as those.
 - Markdown is for reading: line breaks become ``<br>``, long blobs their size.
 
 Characters that are not Unicode become U+FFFD everywhere.

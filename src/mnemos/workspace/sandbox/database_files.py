@@ -141,7 +141,7 @@ def restore(place: Place, wanted: str | None, clock: Clockwork) -> str:
 
 
 def _keep_contents(place: Place, clock: Clockwork) -> None:
-    """Keep the contents as a snapshot, or as a damaged file beside."""
+    """Keep the contents as a snapshot, or as a damaged file next to it."""
     try:
         with closing(Database(place, clock)) as database:
             keep_snapshot(database, clock)

@@ -1,4 +1,4 @@
-// What all pages but the first share: dialogs, questions before a change, forms, filters, streams, files.
+// Shared by all pages but the first: dialogs, questions before a change, forms, filters, streams, files.
 import { Failure, act, call, revise, send, show, to, toast, useCall } from "./core.js";
 import { Empty, Loaded, Problem, Stored, num } from "./ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";

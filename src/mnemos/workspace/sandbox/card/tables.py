@@ -150,7 +150,7 @@ def _read_columns(connection: apsw.Connection, name: str) -> list[Column]:
 
 
 def _read_unique(connection: apsw.Connection, name: str) -> Iterator[tuple[str, ...]]:
-    """Yield the columns of which no two rows have the same values, beside the primary key."""
+    """Yield the columns of which no two rows have the same values, besides the primary key."""
     for _, index, is_unique, origin, is_partial in _ask(connection, "index_list", name)[:_MOST_INDEXES]:
         if is_unique and not is_partial and origin != "pk":
             columns = [row[2] for row in _ask(connection, "index_info", index)]

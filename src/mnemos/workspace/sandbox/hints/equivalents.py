@@ -301,7 +301,7 @@ def recognise(sql: str, table: str = FAILED) -> tuple[str, ...]:
 
 
 def explain(message: str, schema: Schema) -> str | None:
-    """Return what to do about a message of SQLite's, whatever the statement; None for an unknown one."""
+    """Return what to do about a message of SQLite's, for any statement; None for an unknown one."""
     for entry in _load(FAILED):
         if entry.message and (match := entry.message.fullmatch(message)):
             fill = partial(

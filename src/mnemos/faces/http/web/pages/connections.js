@@ -81,7 +81,7 @@ function Drop() {
   };
   return html`<div onDragOver=${(e) => e.preventDefault()}
     onDrop=${(e) => (e.preventDefault(), send(e.dataTransfer.files[0]))}><${Panel} id="drop" title="Import an export">
-    <p class="muted">Drop a file here, or choose one: an export of ChatGPT or Claude.ai (zip), JSON lines, or an archive of Mnemos.</p>
+    <p class="muted">Drop a file here, or choose one: a ChatGPT or Claude.ai export (zip), JSON lines, or an archive of Mnemos.</p>
     <div class="tools"><select aria-label="format" value=${kind} onChange=${(e) => pick(e.target.value)}><option
       value="import_chatgpt">ChatGPT</option><option value="import_claude">Claude.ai</option><option
       value="import_jsonl">JSON lines</option><option value="import_archive">archive of Mnemos</option></select>

@@ -88,7 +88,7 @@ function File({ file, opened }) {
       ? html`<${Editor} file=${file} close=${() => edit(false)} />`
       : html`<${Meter} label="used" used=${file.used} limit=${file.limit} unit="characters" />
         ${entries.length === 0
-          ? html`<p class="muted">Empty. What is here goes into every prompt.</p>
+          ? html`<p class="muted">Empty. The text here goes into every prompt.</p>
               <pre tabindex="0">mnemos notebook add ${target} ${EXAMPLES[target]}</pre>`
           : html`<ul class="notes">${entries.map((entry, at) => html`<li key=${at} data-row tabindex="-1"
               class=${opened && entry.startsWith(opened) ? "here" : ""}><${Stored} text=${entry} /></li>`)}</ul>`}`}<//>`;

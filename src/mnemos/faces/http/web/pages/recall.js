@@ -276,7 +276,7 @@ function Column({ all, mark, children }) {
       ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} set=${set}
         mark=${mark} />`}<//>`
       : html`<${Empty}
-        title="Ask the memory">Each hit shows what its score is made of, and beside the hits is exactly the text
+        title="Ask the memory">Each hit shows what its score is made of, and next to the hits is exactly the text
           that a model gets.<//>`}</div>`;
 }
 
