@@ -57,6 +57,9 @@ TURNS = {
     "nothing but": r"\bnothing but\b",
     "beside": r"\bbeside\b",
     "meanwhile at the end": r"(?<!\A)(?<![.:;] )\bmeanwhile(?=[.,;:)]|\Z)",
+    "stays as it is": r"\b(?:left|leaves?|stays?) as (?:it is|they are)\b",
+    "no longer holds": r"\bno longer holds?\b",
+    "where none are": r"\bwhere (?:none (?:is|are)|there (?:is|are) none)\b",
     "like an order": r"\bread(?:s|ing)? like an order\b",
     "exports of a product": rf"\b(?:README|hooks?|exports?|transcripts?|rollouts?) of {_PRODUCT}\b",
     "clause as a subject": rf"(?:^|(?<=[.!?] )){_CLAUSE}(?![^.?!]*\?)[^.?!]+[.;:]",
@@ -64,7 +67,7 @@ TURNS = {
 # Fine in a test's name, tiresome in a text.
 _READ_BY_USERS = (
     *("of its own", "apart", "bring back", "whatever its", "nothing but", "beside", "meanwhile at the end"),
-    *("like an order", "exports of a product"),
+    *("like an order", "exports of a product", "stays as it is", "no longer holds", "where none are"),
 )
 _CLAUSE_DOCSTRING = re.compile(rf"{_CLAUSE}|(?:How|Why|Where)\b")
 _PATTERNS = {

@@ -92,7 +92,7 @@ def unset_value(home: Path, name: str) -> bool:
 
 
 def edit(home: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """Change config.toml and return its path. Comments and everything else in it stay as they are.
+    """Change config.toml and return its path. Comments and everything else in it are not changed.
 
     A file that cannot be parsed raises InvalidInput.
     """

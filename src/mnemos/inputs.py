@@ -41,7 +41,7 @@ def name(label: str, value: Any) -> str:
 def clean_name(value: str) -> str | None:
     """Return a name on one line without control characters, cut to the limit; None if nothing is left.
 
-    A name that passes ``name`` stays as it is.
+    A name that passes ``name`` is not changed.
     """
     if not value.isprintable():
         value = "".join(" " if category(c) in _NOT_IN_NAMES or c in _DIRECTIONS else c for c in value)

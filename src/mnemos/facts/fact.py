@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     SUPERSEDED = "superseded"
     """Stored in place of an earlier statement."""
     RETIRED = "retired"
-    """Earlier statements about the target no longer hold."""
+    """Earlier statements about the target are no longer true."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,7 +144,7 @@ class Written:
     left_hot: tuple[Fact, ...]
     """Facts that left the hot set to make room; search still finds them."""
     replaced: tuple[Fact, ...] = ()
-    """The facts that no longer hold, as they were."""
+    """The facts that are no longer true, as they were."""
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.facts))

@@ -181,7 +181,7 @@ class FactWriter:
         self._note(number, statement, outcome, scope, ending, doubtful)
 
     def _find_named(self) -> list[FactRow]:
-        """Return the facts that the caller says are replaced; one that no longer holds raises Refused."""
+        """Return the facts that the caller says are replaced; one that is no longer true raises Refused."""
         rows = self.tx.facts.get(self.source.replaces)
         for number in self.source.replaces:
             row = rows.get(number)

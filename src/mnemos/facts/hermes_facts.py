@@ -37,7 +37,7 @@ class Report:
 
     @property
     def history(self) -> int:
-        """The number of new facts that no longer hold."""
+        """The number of new facts that are no longer true."""
         return len(self.numbers) - self.live
 
 

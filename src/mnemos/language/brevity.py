@@ -1,8 +1,8 @@
 """Shorter wording of English notes: phrases, fillers and articles go, meaning stays.
 
 ``brevity.tsv`` has a wordy phrase and its short form per line; ``^`` marks one that must begin a sentence.
-Code, quotations, addresses, paths, names and numbers are never touched. A sentence in another language stays
-as it is, and so does one that would lose or gain a negation.
+Code, quotations, addresses, paths, names and numbers are never touched. A sentence in another
+language is not changed, and neither is one that would lose or gain a negation.
 """
 
 from __future__ import annotations

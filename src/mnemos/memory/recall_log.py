@@ -59,7 +59,7 @@ class RecallLog:
         self._storing = threading.Lock()
 
     def note(self, found: Recall) -> bool:
-        """Note a question, in memory alone; False where none are logged."""
+        """Note a question, in memory alone; False if none are logged."""
         session_id = _session.get()
         if not self._memory.settings.recall_log or session_id == _PRIVATE or not found.query.strip():
             return False

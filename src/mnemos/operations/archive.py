@@ -154,7 +154,7 @@ class ArchiveImported(Result, frozen=True, kw_only=True):
     unknown: list[str]
     left_out: list[str]
     coverage: float | None = None
-    """The share of passages that are indexed for meaning; None where none are."""
+    """The share of passages that are indexed for meaning; None if there are none."""
 
     def as_text(self) -> str:
         lines = [line for part in self.parts for line in part.render()]

@@ -193,7 +193,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
     conflicts: list[ConflictInfo]
     left_hot: list[FactInfo]
     replaced: list[FactInfo]
-    """The facts that no longer hold."""
+    """The facts that are no longer true."""
 
     @classmethod
     def of(cls, written: Written) -> FactsWritten:

@@ -178,7 +178,7 @@ class Imported(Result, frozen=True, kw_only=True):
     problems: list[ImportProblem]
     more_problems: int
     coverage: float | None = None
-    """The share of passages that are indexed for meaning; None where none are."""
+    """The share of passages that are indexed for meaning; None if there are none."""
 
     @classmethod
     def of(cls, report: ImportReport, title: str, coverage: float | None = None) -> Self:
@@ -329,7 +329,7 @@ class SourcesFound(Result, frozen=True, kw_only=True):
     there: list[SourceInfo]
     brought: list[Imported]
     coverage: float | None = None
-    """The share of passages that are indexed for meaning; None where none are."""
+    """The share of passages that are indexed for meaning; None if there are none."""
 
     def as_text(self) -> str:
         if self.brought:

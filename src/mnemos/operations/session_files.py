@@ -159,7 +159,7 @@ class SessionsImported(Result, frozen=True, kw_only=True):
     skipped: list[str]
     messages: int
     coverage: float | None = None
-    """The share of passages that are indexed for meaning; None where none are."""
+    """The share of passages that are indexed for meaning; None if there are none."""
 
     def as_text(self) -> str:
         skipped = f" Skipped {len(self.skipped)} that already existed." if self.skipped else ""

@@ -96,7 +96,7 @@ class Gathered(Struct, frozen=True):
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
     """The first words of users in conversations without a title."""
     standings: Standings = NOTHING_ENDED
-    """The facts that no longer hold, or may not."""
+    """The facts that are no longer true, or may not be."""
     of_named: frozenset[str] = frozenset()
     """The conversations in which somebody the question names takes part."""
 

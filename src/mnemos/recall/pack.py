@@ -173,7 +173,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, current: str | Non
 
 
 def _mark(hit: RecallHit, tz: tzinfo | None) -> str:
-    """Say if a passage no longer holds, or may not."""
+    """Say if a passage is no longer true, or may not be."""
     if hit.state == SUPERSEDED:
         return f"(until {_day(_moment(hit.until, tz))}) " if hit.until is not None else "(no longer true) "
     if hit.state == OUTDATED:

@@ -126,7 +126,7 @@ def find_fate(text: str, outcome: Outcome, trace: Recorder, hits: Sequence[HitEx
     if not fits(candidate.line, outcome.filters):
         sentence = "It is next to a line that was found, but the filters leave it out."
         return Probed(named, Stage.FILTERED, sentence)
-    sentence = "It no longer holds, and the question is not about the past."
+    sentence = "It is no longer true, and the question is not about the past."
     return Probed(named, Stage.REPLACED, sentence, parts=parts)
 
 

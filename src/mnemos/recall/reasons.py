@@ -58,7 +58,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "lent": Reason(
         "order", "replacement", "It replaces, or may replace, a statement that matches the question."
     ),
-    "ended": Reason("order", "replaced", "It no longer holds."),
+    "ended": Reason("order", "replaced", "It is no longer true."),
 }
 
 

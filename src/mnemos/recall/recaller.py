@@ -54,7 +54,7 @@ class Known(Struct, frozen=True):
     asked: Asked
     kinds: Sequence[str] | None
     stored: Stored | None = None
-    """The vectors in the storage. None where none are wanted."""
+    """The vectors in the storage. None if none are wanted."""
     todo: list[Unembedded] | None = None
     """Passages without vectors, a bounded amount."""
 
@@ -131,7 +131,7 @@ class Recaller:
     ) -> Recall:
         """Answer a question. ``project``: the one to prefer. ``deep``: read the leading candidates closely.
 
-        Facts that no longer hold are left out, unless the question is about the past. ``matches_only``:
+        Facts that are no longer true are left out, unless the question is about the past. ``matches_only``:
         without messages that are only next to a match. ``probe``: a passage whose fate to explain.
         """
         began = time.perf_counter()

@@ -51,8 +51,8 @@ class Lookups:
     def resolve_session(self, id_prefix_or_title: str, *, user_id: str | None = None) -> str:
         """Return the session id for an id, the beginning of one, or a title.
 
-        An exact id wins over a title, a title over a beginning. Several matches raise Ambiguous, none
-        raises NotFound. ``user_id``: those of other users do not match.
+        An exact id comes before a title, a title before the beginning of an id. Several matches raise
+        Ambiguous, none raises NotFound. ``user_id``: other users' sessions do not match.
         """
         text, user = name("session", id_prefix_or_title), optional_name("user_id", user_id)
         return self._storage.read(lambda tx: resolve_id(tx, text, user))

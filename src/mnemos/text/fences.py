@@ -43,7 +43,7 @@ def fence(text: str, name: str, budget: int) -> str:
 def strip_fences(text: str) -> str:
     """Remove fenced blocks, so that recalled text is not stored as if it had been said.
 
-    A mark without its counterpart stays as it is.
+    A mark without its counterpart is not changed.
     """
     if "<" not in text:
         return text

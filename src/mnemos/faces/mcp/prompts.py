@@ -31,7 +31,7 @@ one statement each:
 - decisions, with their reason in a few words
 - constraints: what must always or must never be done
 - values: addresses, ports, names, versions, paths
-- what was finished, and what no longer holds
+- what was finished, and what is no longer true
 - questions that stay open
 
 {how} Write each so that it is understood without this conversation. Leave out secrets, what the files say \

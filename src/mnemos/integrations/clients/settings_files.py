@@ -66,7 +66,7 @@ def check_writable(path: Path) -> None:
     there = [one for one in (real, *real.parents) if one.exists()]
     # A folder that does not exist yet is made in the first one that does.
     for one in there[: 2 if there[0] == real else 1]:
-        # Root may write anything, but what somebody locked stays as it is.
+        # Root may write anything, but what somebody locked is not changed.
         if not (one.stat().st_mode & 0o222 and os.access(one, os.W_OK)):
             raise PermissionDenied(f"{one} is read-only. Make it writable (chmod u+w). Nothing was changed.")
 

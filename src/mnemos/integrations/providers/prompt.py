@@ -42,7 +42,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The texts that a prompt is given unasked, each within its own budget; empty where there is none."""
+    """The texts that a prompt is given unasked, each within its own budget; empty if there is none."""
 
     notes: str
     facts: str

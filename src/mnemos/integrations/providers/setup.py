@@ -120,7 +120,7 @@ def read_secrets(home: Path) -> dict[str, str]:
 def keep_secrets(home: Path, secrets: Mapping[str, str]) -> Path:
     """Write variables to ``<home>/.env``, mode 0600, and to the environment. Returns the path.
 
-    Other lines of the file stay as they are.
+    Other lines of the file are not changed.
     """
     path = home / SECRETS
     with files.lock(home, _LOCK, _SECONDS):
@@ -144,7 +144,7 @@ def lend_secrets(home: Path, fields: Sequence[Field]) -> None:
 def use(home: Path, provider: str) -> Path:
     """Write the provider into ``config.toml``; empty for the built-in one alone. Returns the path.
 
-    Everything else in the file stays as it is. A file that cannot be parsed raises InvalidInput.
+    Everything else in the file is not changed. A file that cannot be parsed raises InvalidInput.
     """
 
     def change(config: dict[str, Any]) -> None:

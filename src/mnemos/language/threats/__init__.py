@@ -38,7 +38,7 @@ _O, _E, _P, _C, _M = (
 _IDEAS: Final = {
     "ignoring": (_O, "ignoring something"),
     "prompt": (_O, "the model's prompt"),
-    "void": (_O, "rules that no longer hold"),
+    "void": (_O, "rules that are void"),
     "obey": (_O, "obeying"),
     "limits": (_O, "limits and safeguards"),
     "told": (_O, "the model's earlier instructions"),

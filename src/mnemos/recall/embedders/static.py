@@ -75,7 +75,7 @@ def _is_sound(data: mmap.mmap, check: dict[str, int]) -> bool:
 
 
 def to_length_one(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale every row to length 1, in place. A row of zeros stays as it is."""
+    """Scale every row to length 1, in place. A row of zeros is not changed."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1
     rows /= lengths[:, None]

@@ -75,7 +75,7 @@ def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
         for suffix in (".jsonl", f".jsonl{COMPRESSED}")
         for file in find_files(folder, suffix, on_problem)
     )
-    # Rollouts first. Anything else counts only where there are none.
+    # Rollouts first. Anything else counts only if there are none.
     by_start = sort_paths(below, lambda name: (not name.startswith(_NAMED), name))
     return stat_sources(_take_rollouts(by_start), on_problem)
 

@@ -286,7 +286,7 @@ def _check_hello(memory: Memory, name: str, hello: Record) -> None:
 
 
 def check_clock(name: str, there: float, here: float) -> None:
-    """Refuse another machine whose clock is far ahead: its changes would win over all later ones."""
+    """Refuse another machine whose clock is far ahead: its changes would override all later ones."""
     if there - here > CLOCK_SECONDS:
         hours = (there - here) / 3600
         raise Refused(

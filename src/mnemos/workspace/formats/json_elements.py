@@ -16,7 +16,7 @@ Infinity, NaN        the infinities as numbers, NULL
 ===================  ===========================================================================
 
 Integers and decimal numbers together make a REAL column if floats can hold them. Other mixtures make a column
-without a type, in which every value stays as it is.
+without a type, in which values are not changed.
 """
 
 from __future__ import annotations

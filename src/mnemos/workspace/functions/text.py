@@ -1,6 +1,6 @@
 """Text: counted, cut, compared, and read as CSV.
 
-Cells of CSV are text, so that leading zeros and long numbers stay as they are. The delimiter is detected
+Cells of CSV are text, so that leading zeros and long numbers are not changed. The delimiter is detected
 from the first lines (comma, semicolon, tab or bar) unless it is given.
 """
 
