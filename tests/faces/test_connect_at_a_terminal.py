@@ -156,7 +156,7 @@ def test_connect_alone_asks_for_each_that_is_there(person: Path, home: Path) -> 
     assert seen.code == 0
     assert (person / ".cursor/mcp.json").exists()
     assert not (person / ".codex/config.toml").exists()
-    assert "Cursor: connected" in seen.screen
+    assert "Connected: Cursor uses" in seen.screen
 
 
 def test_connect_alone_in_a_pipe_lists_what_to_type(person: Path, mnemos: Mnemos) -> None:

@@ -50,7 +50,7 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> ClientsFound:
         said = [
-            f"{client}: {OPERATIONS[client](undo=self.undo).run(memory).as_text()}"
+            OPERATIONS[client](undo=self.undo).run(memory).as_text()
             for client in dict.fromkeys(self.client or ())
         ]
         return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, HERMES)], said=said)
@@ -103,10 +103,11 @@ class ClientsFound(Result, frozen=True, kw_only=True):
     """Results of connecting the chosen ones."""
 
     def as_text(self) -> str:
+        if self.said:
+            return "\n".join(self.said)
         there = [one for one in self.clients if one.found]
         absent = [one.client for one in self.clients if not one.found]
-        lines = [*self.said, ""] if self.said else []
-        lines += ["On this machine:", *(one.render() for one in there)] if there else ["No programs found."]
+        lines = ["On this machine:", *(one.render() for one in there)] if there else ["No programs found."]
         lines += [f"Not found: {', '.join(absent)}."] if absent else []
         return "\n".join([*lines, *(check_sdk() if there else [])])
 
