@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 import mnemos.operations
-from mnemos.errors import MnemosError
+from mnemos.errors import MnemosError, NotFound
 from mnemos.faces.cli.app import cli
 from mnemos.operations import reference, registry
 from mnemos.operations.base import Info, LongOperation, Operation, Result
@@ -335,3 +335,12 @@ def test_a_field_that_does_not_exist_is_invalid_input() -> None:
         return "accepted"
 
     assert offenders(rule) == []
+
+
+def test_an_unknown_operation_is_answered_with_those_that_have_the_word() -> None:
+    for name, meant in {"serch": "sessions_search", "sessions_lst": "sessions_list"}.items():
+        with pytest.raises(NotFound, match=meant) as caught:
+            registry.find(name)
+        assert len(str(caught.value)) < 200
+    with pytest.raises(NotFound, match="lists them"):
+        registry.find("xyzzy")

@@ -12,7 +12,7 @@ import msgspec
 import msgspec.inspect
 
 from mnemos.errors import InvalidInput, NotFound, Refused
-from mnemos.inputs import suggest
+from mnemos.inputs import find_nearest, suggest
 from mnemos.operations.arguments import (
     explain,
     is_person_only,
@@ -37,11 +37,17 @@ def load(entry: Entry) -> type[Operation]:
 
 
 def find(name: str) -> type[Operation]:
-    """Return an operation by its name; an unknown one raises NotFound with the nearest, or else all."""
+    """Return an operation by its name; an unknown one raises NotFound with similar names."""
     if name not in BY_NAME:
-        meant = suggest(name, BY_NAME) or f" There are {', '.join(sorted(BY_NAME))}."
+        meant = suggest(name, BY_NAME) or _suggest_by_word(name)
         raise NotFound(f"There is no operation {name!r}.{meant}")
     return load(BY_NAME[name])
+
+
+def _suggest_by_word(name: str) -> str:
+    word = find_nearest(name, {word for one in BY_NAME for word in one.split("_")})
+    near = [one for one in BY_NAME if word in one.split("_")]
+    return f" Did you mean {', '.join(near)}?" if near else ' `memory.tools("mcp", "all")` lists them.'
 
 
 @cache
