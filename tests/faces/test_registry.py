@@ -45,7 +45,7 @@ ANY_SHAPE = {
     "arguments",
 }
 PERSON_ONLY_WORDS = ("standard input", "--", "At a terminal", "your editor")
-MODEL_ONLY_WORDS = ("before saying that you do not know", "Use it when", "Call it ", "your private")
+MODEL_ONLY_WORDS = ("before saying that you don't know", "Use it when", "Call it ", "your private")
 
 
 def command_of(entry: Entry) -> click.Command:
