@@ -1,4 +1,4 @@
-"""What the example and the guide to PostgreSQL show is what happens."""
+"""The example and the guide to PostgreSQL show what really happens."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def _find_files(folder: Path) -> Iterator[SnapshotFile]:
         try:
             found = os.lstat(path)
         except FileNotFoundError:
-            # Another process deleted it meanwhile.
+            # Another process deleted it in the meantime.
             continue
         if moment is not None and stat.S_ISREG(found.st_mode):
             yield SnapshotFile(path, moment, found.st_size)
