@@ -93,12 +93,12 @@ class Address:
         except (OSError, ValueError):
             raise Refused(
                 f"Refusing to listen on {host!r}: use a loopback address such as {LOCAL} or ::1, which only "
-                "this machine reaches, or another address of this machine, such as 0.0.0.0."
+                "this machine can reach, or another address of this machine, such as 0.0.0.0."
             ) from None
 
     @property
     def is_local(self) -> bool:
-        """True if only this machine reaches it."""
+        """True if only this machine can reach it."""
         return ipaddress.ip_address(self.host).is_loopback
 
     def listen(self) -> socket.socket:
