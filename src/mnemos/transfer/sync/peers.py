@@ -327,7 +327,7 @@ def _pack(path: Path, data: bytes) -> None:
     except MnemosError as exc:
         # The merge came before: it is not true that nothing was changed.
         reason = str(exc).partition(". ")[0]
-        raise type(exc)(f"{reason}. What was received is kept; sync again to leave the rest there.") from exc
+        raise type(exc)(f"{reason}. Received changes are kept; sync again to send the rest.") from exc
 
 
 def _unpack(path: Path) -> bytes:

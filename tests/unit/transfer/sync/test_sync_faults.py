@@ -332,7 +332,7 @@ def test_what_came_before_the_drive_was_full_is_kept(
 
     with monkeypatch.context() as full:
         full.setattr(peers.files, "replace", fill_up)
-        with pytest.raises(DiskFull, match="received is kept"):
+        with pytest.raises(DiskFull, match="Received changes are kept"):
             exchange(here, drive)
     assert texts(here, "t") == ["from there"]
     exchange(here, drive)

@@ -290,7 +290,7 @@ _NOTHING = ColumnSummary()
 
 
 def _write_definition(select: str) -> str:
-    """Return the SELECT of a view, unless a name or a text in it reads like an order."""
+    """Return the SELECT of a view, unless a name or a text in it looks like a prompt injection."""
     said = (unquote(token.text) for token in tokens(select[:_DEFINITION]) if token.kind in _SPEAKING)
     return LEFT_OUT if any(map(_is_unwanted, said)) else one_line(select, _DEFINITION)
 
