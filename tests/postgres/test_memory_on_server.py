@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 import mnemos
-from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Unavailable
+from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound, ReadOnly, Unavailable
 from mnemos.settings import Settings
 from mnemos.storage.postgres import schema
 from mnemos.storage.postgres.engine import PostgresStorage
@@ -145,6 +145,17 @@ def test_a_backup_is_restored_with_notebook_and_facts(open_memory: Opens, tmp_pa
     assert "Frankfurt" in memory.notebook.block()
     assert memory.facts.count() == 1
     assert [check for check in memory.doctor() if not check.ok] == []
+
+
+def test_a_backup_of_a_server_is_not_restored_into_a_home(open_memory: Opens, tmp_path: Path) -> None:
+    open_memory().backup(tmp_path / "of-a-server")
+    with mnemos.open(tmp_path / "home") as home:
+        home.sessions.create_session("s", "cli")
+        with pytest.raises(NotADatabase, match="only be restored into a server"):
+            home.restore(tmp_path / "of-a-server")
+        home.backup(tmp_path / "of-a-home")
+    with pytest.raises(NotADatabase, match="not a backup of a PostgreSQL memory"):
+        open_memory().restore(tmp_path / "of-a-home")
 
 
 def test_what_is_forgotten_is_not_found_by_any_machine(open_memory: Opens) -> None:

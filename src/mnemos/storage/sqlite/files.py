@@ -64,7 +64,10 @@ def check_backup(path: Path) -> None:
         finally:
             connection.close()
     except apsw.NotADBError as exc:
-        raise NotADatabase(f"{path} is not a database. Choose a file written by `mnemos backup`.") from exc
+        raise NotADatabase(
+            f"{path} is not a backup of a home. Choose a file that `mnemos backup` wrote for one. "
+            "A backup of a server can only be restored into a server."
+        ) from exc
     except apsw.Error as exc:
         raise translate_error(exc, str(path)) from exc
 
