@@ -452,7 +452,7 @@ def test_a_damaged_chat_of_vs_code_is_survived(seed: int, tmp_path_factory: pyte
 def test_a_part_of_an_unknown_type_is_noted_once_and_the_rest_is_read(kind: str, tmp_path: Path) -> None:
     if kind == "copilot":
         path = tmp_path / "s1.json"
-        parts = [*ANSWER, *2 * [{"kind": "hologram"}]]
+        parts = [*ANSWER, *2 * [{"kind": ["hologram"]}]]
         request = REQUEST | {"response": parts, "modelState": {"value": 1}}
         path.write_text(json.dumps({"version": 3, "sessionId": "s1", "requests": [request]}))
     else:

@@ -89,7 +89,7 @@ class _Transcript:
     def state(self) -> dict[str, Any]:
         return drop_empty(
             time=self._time,
-            held=(self._answer.encode() if self._answer is not None else self._held) or None,
+            held=self._held or None,
             chains=self._chains.state() or None,
             titles=dict(self._titles) or None,
             **self._known.state(),
@@ -127,6 +127,7 @@ class _Transcript:
     def finish(self) -> Iterator[Item]:
         """Yield the last answer, unless it has only begun: Claude Code writes what was thought first."""
         if self._answer is not None and self._answer.has_begun():
+            self._held = [data.decode("utf-8", "replace") for data in self._answer.data]
             yield UNFINISHED
         else:
             yield from self._finish_answer()

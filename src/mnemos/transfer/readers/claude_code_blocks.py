@@ -216,7 +216,8 @@ class Answer:
         self._id = line.message.id if line.message is not None else None
         self._at = at
         self._lines: list[Line] = []
-        self._data: list[bytes] = []
+        self.data: list[bytes] = []
+        """The lines as they were read."""
         self._size = 0
 
     def continues(self, session_id: str, line: Line) -> bool:
@@ -226,7 +227,7 @@ class Answer:
     def add(self, line: Line, data: bytes) -> None:
         """Add a line, and as it was read."""
         self._lines.append(line)
-        self._data.append(data)
+        self.data.append(data)
         self._size += len(data)
 
     def has_begun(self) -> bool:
@@ -235,10 +236,6 @@ class Answer:
             block for line in self._lines if line.message for block in list_blocks(line.message.content)
         )
         return self._size < _LONGEST_HELD and all(block.type == "thinking" for block in blocks)
-
-    def encode(self) -> list[str]:
-        """Return the lines as they were read."""
-        return [data.decode("utf-8", "replace") for data in self._data]
 
     def items(self, known: KnownCalls, usual_model: str | None) -> Iterator[Item]:
         read = written = 0

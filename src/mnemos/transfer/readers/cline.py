@@ -33,14 +33,7 @@ _HISTORY: Final = "api_conversation_history.json"
 _MESSAGES: Final = ".messages.json"
 _ITEM: Final = "history_item.json"
 _INJECTED: Final = frozenset(
-    {
-        "environment_details",
-        "file_content",
-        "folder_content",
-        "explicit_instructions",
-        "new_task",
-        "slash_command",
-    }
+    "environment_details explicit_instructions file_content folder_content new_task slash_command".split()
 )
 # Around the words of a user.
 _SPOKEN: Final = re.compile(r"</?(?:user_input|task|feedback|user_message|answer)(?: [^<>]*)?>")

@@ -14,6 +14,7 @@ from mnemos.transfer.foreign_files import (
     find_files,
     get_object,
     get_objects,
+    get_text,
     is_file,
     parse_time,
     read_whole,
@@ -94,7 +95,7 @@ def _read_item(say: Dialogue, item: Mapping[str, Any], *, is_last: bool) -> Iter
 
 
 def _read_call(say: Dialogue, state: Mapping[str, Any]) -> Iterator[Item]:
-    if state.get("status") in _RUNNING:
+    if get_text(state, "status") in _RUNNING:
         yield UNFINISHED
         return
     function = get_object(get_object(state, "toolCall"), "function")

@@ -37,7 +37,7 @@ _INITIAL, _SET, _PUSH, _DELETE = range(4)
 _ENDED: Final = (1, 2, 3)
 _READ: Final = (None, "markdownContent", "inlineReference", "thinking")
 # Kinds of parts that show progress, changes of files or buttons.
-_NOT_SAID: Final = frozenset(
+_NOT_SAID: Final = tuple(
     """
     agent clearToPreviousToolInvocation codeblockUri codeCitation command confirmation elicitation
     elicitationSerialized extensions externalEdit hook markdownVuln mcpServersStarting

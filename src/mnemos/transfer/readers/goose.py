@@ -21,16 +21,11 @@ from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversati
 KIND: Final = "goose"
 _INJECTED: Final = frozenset({"info-msg", "system-reminder"})
 _READ: Final = ("text", "thinking")
-_NOT_SAID: Final = (
-    "redactedThinking",
-    "reasoning",
-    "toolConfirmationRequest",
-    "actionRequired",
-    "frontendToolRequest",
-    "systemNotification",
-    "conversationCompacted",
-    "contextLengthExceeded",
-    "summarizationRequested",
+_NOT_SAID: Final = tuple(
+    """
+    actionRequired contextLengthExceeded conversationCompacted frontendToolRequest reasoning redactedThinking
+    summarizationRequested systemNotification toolConfirmationRequest
+    """.split()
 )
 
 

@@ -15,16 +15,7 @@ from mnemos.transfer.readers.dialogue import INJECTED, UNFINISHED, Dialogue, mak
 KIND: Final = "opencode"
 _UNTITLED: Final = ("New session - ", "Child session - ")
 _INJECTED: Final = frozenset({"system-reminder"})
-_NOT_SAID: Final = (
-    "step-start",
-    "step-finish",
-    "snapshot",
-    "patch",
-    "agent",
-    "subtask",
-    "retry",
-    "compaction",
-)
+_NOT_SAID: Final = tuple("agent compaction patch retry snapshot step-finish step-start subtask".split())
 
 
 def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:

@@ -100,8 +100,7 @@ def checking(name: str) -> Iterator[None]:
         yield
     except (msgspec.ValidationError, RecursionError, UnicodeError) as exc:
         raise InvalidInput(
-            f"{name} sent something that a sync does not have ({exc}). It was not taken. Install the same "
-            "version of Mnemos on both machines."
+            f"{name} sent what a sync does not have ({exc}). Install the same version on both machines."
         ) from exc
 
 

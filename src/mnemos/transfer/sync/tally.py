@@ -50,8 +50,7 @@ class Tally(msgspec.Struct, forbid_unknown_fields=True):
         return self.added, self.changed, self.removed
 
     def as_dict(self) -> dict[str, Any]:
-        counts = dict(zip(("added", "changed", "removed"), self._counts(), strict=True))
-        return {**counts, "reasons": self.reasons}
+        return {name: getattr(self, name) for name in ("added", "changed", "removed", "reasons")}
 
 
 def _count(counts: dict[str, int], kind: str, count: int = 1) -> None:
