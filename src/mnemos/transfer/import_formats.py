@@ -77,7 +77,7 @@ _MODULES: Final = {
     "opencode": "opencode",
     "cursor": "cursor",
     "cline": "cline",
-    "roo": "roo",
+    "roo": "cline",
     "continue": "continue_dev",
     "copilot": "copilot",
     "goose": "goose",
@@ -266,7 +266,8 @@ class InstalledFiles:
 
 
 def load_reader(kind: str) -> Reader:
-    reader: Reader = import_module(f"mnemos.transfer.readers.{_MODULES[kind]}").READER
+    module = import_module(f"mnemos.transfer.readers.{_MODULES[kind]}")
+    reader: Reader = module.ROO if kind == "roo" else module.READER
     return reader
 
 

@@ -346,7 +346,7 @@ def test_an_answer_of_continue_that_is_being_written_waits(tmp_path: Path) -> No
 def test_a_file_of_an_unknown_version_is_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "s.messages.json"
     path.write_text('{"version": 9, "turns": []}')
-    with pytest.raises(InvalidInput, match="not known"):
+    with pytest.raises(InvalidInput, match="unknown"):
         read_items(load_reader(kind), path)
 
 

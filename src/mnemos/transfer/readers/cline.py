@@ -68,6 +68,7 @@ def make_reader(kind: str, title: str) -> Reader:
 
 
 READER: Final = make_reader("cline", "Cline")
+ROO: Final = make_reader("roo", "Roo Code")
 
 
 def _read_messages(kind: str, source: SourceFile, holder: Mapping[str, Any]) -> Iterator[Item]:
