@@ -166,7 +166,7 @@ def test_a_home_of_a_million_messages_is_written_and_asked(kind: type[Driver]) -
         prompt = await driver.ask(QUESTION)
         await driver.close()
         if "garden" not in prompt:
-            pytest.xfail("recall finds it and is not certain: it counts the passages of all users")
+            pytest.xfail("recall finds it and is not certain among a million messages")
 
     drive(check)
 

@@ -58,6 +58,17 @@ def test_recall_has_nothing_of_another_user(memory: Memory, words_only: bool, fr
     assert {hit.session_id for hit in everything} == {"of-ada", "of-bob", "of-all"}
 
 
+def test_messages_of_others_do_not_make_an_answer_less_certain(memory: Memory) -> None:
+    talk(memory, "of-ada", "The parrot lives in the garden", "Noted.", user_id="ada")
+    alone = memory.recall("where is the bird?", user_id="ada")
+    for number in range(40):
+        lines = [f"Line {line} about the topic {number}" for line in range(100)]
+        talk(memory, f"of-bob-{number}", *lines, user_id="bob")
+    memory.embedding.catch_up()
+    crowded = memory.recall("where is the bird?", user_id="ada")
+    assert (alone.certainty, crowded.certainty) == ("good", "good")
+
+
 def test_searches_and_lists_have_nothing_of_another_user(memory: Memory, users: dict[str, list[int]]) -> None:
     sessions = memory.sessions
     visible = {"of-bob", "of-all"}

@@ -77,6 +77,8 @@ class Asked(Struct, frozen=True):
     counts: tuple[int, ...]
     """The number of passages that have each word."""
     total: int
+    seen: int
+    """The number of passages without those of other users."""
     speakers: tuple[str, ...] = ()
     """Words of the question that are names of speakers."""
     unfed: Unfed = NOTHING_UNFED
@@ -118,7 +120,7 @@ def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
         yield replace(within, since=start + number * length, until=start + (number + 1) * length)
 
 
-def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED) -> Asked:
+def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED, user: str | None = None) -> Asked:
     """Weigh the words of a question. Names of people who speak here are not looked for."""
     names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
     question = question.without(names)
@@ -129,7 +131,8 @@ def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED) -> Aske
         for word in words:
             counts[word] += 1
     total = tx.passages.count() + len(unfed.added)
-    return Asked(question, tuple(counts), total, tuple(sorted(names)), unfed, words_of_unfed)
+    seen = total if user is None else total - tx.sessions.messages_of_others(user)
+    return Asked(question, tuple(counts), total, seen, tuple(sorted(names)), unfed, words_of_unfed)
 
 
 def gather(

@@ -159,7 +159,7 @@ class Recaller:
         sure = certainty.rate(
             [candidate for candidate, _ in plain],
             [score for _, score in plain],
-            passages=ranked.scene.asked.total,
+            passages=ranked.scene.asked.seen,
             names_somebody=bool(ranked.scene.asked.speakers),
             has_vectors=ranked.means.sense is not None,
             is_english=query.isascii(),
@@ -238,7 +238,7 @@ class Recaller:
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
         trace.mark("understand")
-        known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, embedder))
+        known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, filters, embedder))
         means = self._means(known, notes)
         trace.mark("weigh")
         means, gathered = self._gather(known, means, filters, project, as_of, trace)
@@ -287,12 +287,13 @@ class Recaller:
         question: Question,
         kinds: Sequence[str] | None,
         user: str,
+        filters: Filters,
         embedder: Embedder | None,
     ) -> Known:
         """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
-        asked = look_up(tx, question, self._edits.find(tx, kinds, user, self._clock()))
+        asked = look_up(tx, question, self._edits.find(tx, kinds, user, self._clock()), filters.user)
         if embedder is None:
             return Known(asked, kinds)
         stored = Stored(tx.vectors.coverage(), asked.total - len(asked.unfed.added))
