@@ -21,10 +21,10 @@ WEAK: Final = "weak"
 NONE: Final = "none"
 
 NAMED: Final[Mapping[str, float]] = {
-    "lead": 0.23, "share": 2.15, "nearness": 4.39, "by_named": 0.35, "bias": -4.39,
+    "lead": 0.26, "share": 2.02, "nearness": 4.33, "by_named": 0.34, "bias": -4.34,
 }  # fmt: skip
 UNNAMED: Final[Mapping[str, float]] = {
-    "lead": 0.42, "share": 2.56, "nearness": 9.21, "passages": -0.49, "bias": -3.29,
+    "lead": 0.47, "share": 2.17, "nearness": 9.88, "passages": -0.47, "bias": -3.52,
 }  # fmt: skip
 NAMED_BY_WORDS: Final[Mapping[str, float]] = {
     "share": 3.76, "by_named": 0.51, "bias": -2.6,
