@@ -131,7 +131,7 @@ def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED, user: s
         for word in words:
             counts[word] += 1
     total = tx.passages.count() + len(unfed.added)
-    seen = total if user is None else total - tx.sessions.messages_of_others(user)
+    seen = total if user is None else tx.passages.count(user) + len(unfed.added)
     return Asked(question, tuple(counts), total, seen, tuple(sorted(names)), unfed, words_of_unfed)
 
 

@@ -144,8 +144,8 @@ def are_of_messages(filters: Filters) -> bool:
 
 
 class PassageReads(Protocol):
-    def count(self) -> int:
-        """Count the passages, messages included; an estimate."""
+    def count(self, user: str | None = None) -> int:
+        """Count the passages, messages included, but not those of other users' sessions; an estimate."""
         ...
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:

@@ -254,10 +254,6 @@ class SessionReads(Protocol):
 
     def message_count(self, session_id: str | None) -> int: ...
 
-    def messages_of_others(self, user: str) -> int:
-        """Count the messages of other users' sessions; shared sessions belong to nobody."""
-        ...
-
     def messages(
         self,
         session_id: str,

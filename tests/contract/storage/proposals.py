@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contract.storage.openers import DAY, NOW, Contract, Settled, append, message, settle, tell
+from contract.storage.openers import DAY, NOW, Contract, Settled, append, create, message, settle, tell
 from contract.storage.passages import best, clauses_of, put, weigh
 from mnemos.storage.base import Storage
 
@@ -42,6 +42,19 @@ class ProposalContract(Contract):
         for n in range(20):
             put(storage, "fact", f"f{n}", "parrot")
         assert storage.read(lambda tx: tx.passages.count()) == 50
+
+    def test_messages_of_other_users_are_not_counted_for_a_user(self, storage: Storage) -> None:
+        create(storage, "ada's", user_id="ada")
+        create(storage, "bob's", user_id="bob")
+        tell(storage, "ada's", "1", "2")
+        tell(storage, "bob's", "3", "4", "5")
+        tell(storage, "shared", "6")
+        put(storage, "fact", "f1", "parrot")
+        counts = [
+            storage.read(lambda tx, user=user: tx.passages.count(user))
+            for user in ("ada", "bob", "eve", None)
+        ]
+        assert counts == [4, 5, 2, 7]
 
     def test_rare_words_are_counted(self, storage: Storage, settled: Settled) -> None:
         gone, _, _ = tell(storage, "s", "parrot one", "parrot two", "pigeon three")

@@ -206,15 +206,6 @@ class SessionContract(Contract):
         assert storage.read(lambda tx: tx.sessions.message_count(None)) == 3
         assert storage.read(lambda tx: tx.sessions.message_count("nobody")) == 0
 
-    def test_messages_of_other_users_are_counted_without_shared_ones(self, storage: Storage) -> None:
-        create(storage, "ada's", user_id="ada")
-        create(storage, "bob's", user_id="bob")
-        tell(storage, "ada's", "1", "2")
-        tell(storage, "bob's", "3")
-        tell(storage, "shared", "4")
-        assert storage.read(lambda tx: tx.sessions.messages_of_others("ada")) == 1
-        assert storage.read(lambda tx: tx.sessions.messages_of_others("eve")) == 3
-
     def test_lists_are_newest_start_first_and_equal_starts_by_id(self, storage: Storage) -> None:
         for one, start in (("old", 1.0), ("b", 5.0), ("a", 5.0), ("new", 9.0)):
             create(storage, one, started_at=start)

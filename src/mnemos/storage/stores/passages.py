@@ -38,10 +38,13 @@ class StoredPassageReads(Store):
         self._sessions = sessions
         self._mark = mark
 
-    def count(self) -> int:
+    def count(self, user: str | None = None) -> int:
         if self._space is NOWHERE:
             return 0
-        return self._sessions.next_id() - self._space.first + self._other_count()
+        stored = self._sessions.next_id() - self._space.first + self._other_count()
+        if user is None:
+            return stored
+        return stored - int(self._tx.value(self._sql.messages_of_others, (self._space.id, user)))
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
         search = self._sessions.index.searching()

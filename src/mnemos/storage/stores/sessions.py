@@ -119,9 +119,6 @@ class StoredSessionReads(Store):
             return self._number(self._sql.message_count, (self._space.id,))
         return self._tx.value(self._sql.message_count_of, (self._space.id, session_id)) or 0
 
-    def messages_of_others(self, user: str) -> int:
-        return self._number(self._sql.messages_of_others, (self._space.id, user))
-
     def messages(
         self,
         session_id: str,

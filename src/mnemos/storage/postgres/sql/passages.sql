@@ -1,3 +1,10 @@
+-- name: messages_of_others
+SELECT coalesce(sum(message_count), 0)::bigint
+FROM mnemos.sessions
+WHERE space = ?
+    AND user_id <> ?
+    AND NOT doomed
+
 -- How far the neighbourhood of each message goes in its session. Where fewer come before than asked for,
 -- the session begins.
 -- name: reaches

@@ -643,13 +643,6 @@ FROM mnemos.sessions
 WHERE space = ?
     AND NOT doomed
 
--- name: messages_of_others
-SELECT coalesce(sum(message_count), 0)::bigint
-FROM mnemos.sessions
-WHERE space = ?
-    AND user_id <> ?
-    AND NOT doomed
-
 -- name: by_source
 SELECT source, count(*), coalesce(sum(message_count), 0)::bigint
 FROM mnemos.sessions

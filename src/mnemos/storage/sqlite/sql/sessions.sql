@@ -564,13 +564,6 @@ FROM sessions
 WHERE space = ?
     AND NOT doomed
 
--- name: messages_of_others
-SELECT coalesce(sum(message_count), 0)
-FROM sessions
-WHERE space = ?
-    AND user_id <> ?
-    AND NOT doomed
-
 -- name: by_source
 SELECT source, count(*), coalesce(sum(message_count), 0)
 FROM sessions
