@@ -97,10 +97,15 @@ def test_a_call_without_arguments_takes_the_defaults(memory: Memory) -> None:
     assert registry.read("sessions_list", {}) == ListSessions()
 
 
-def test_an_unknown_operation_is_not_found_and_the_known_are_named(memory: Memory) -> None:
+@pytest.mark.parametrize(
+    ("name", "meant"), [("session_list", "sessions_list"), ("nothing_like_it", "tools(")]
+)
+def test_an_unknown_operation_is_answered_with_similar_names_or_how_to_list_them(
+    memory: Memory, name: str, meant: str
+) -> None:
     with pytest.raises(NotFound) as raised:
-        memory.call("no_such_operation")
-    assert "sessions_list" in str(raised.value)
+        memory.call(name)
+    assert meant in str(raised.value)
 
 
 @pytest.mark.parametrize(
