@@ -117,9 +117,11 @@ $(WEB)/.installed: Makefile
 	npm install --silent --no-save --no-package-lock --prefix $(WEB)/axe $(AXE)
 	touch $@
 
+# A browser on a busy machine misses a key now and then: what failed is tried once more, alone.
 .PHONY: run-web
 run-web:
-	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web
+	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web \
+		|| $(WEB)/bin/python -m pytest $(WEB_OPTIONS) -n 0 --last-failed --last-failed-no-failures none tests/web
 
 # examples/fastapi_service.py under load, in an environment of its own: FastAPI is not a dependency.
 test-fastapi:
