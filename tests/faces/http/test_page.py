@@ -79,6 +79,7 @@ def test_what_a_question_needs_is_loaded_ahead_and_not_logged_as_one(tmp_path: P
         assert "recaller" not in memory.__dict__
         open_ahead(memory, asks=True)
         assert "recaller" in memory.__dict__
+        memory.feeds.asked.store()
         assert memory.call("recalls")["recalls"] == []
 
 

@@ -25,6 +25,7 @@ from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory import Memory
 from mnemos.memory.access_tokens import NAME, Doorkeeper, load_owner_token
 from mnemos.memory.page_sessions import PageSessions, make_code
+from mnemos.memory.recall_log import asked_in
 from mnemos.settings import Settings
 
 log = logging.getLogger("mnemos.serve")
@@ -140,6 +141,7 @@ def open_ahead(memory: Memory, *, asks: bool) -> None:
         if memory.home.exists:
             memory.storage  # noqa: B018
             if asks:
-                memory.recall("ready", limit=1)
+                with asked_in(None, private=True):
+                    memory.recall("ready", limit=1)
     except (MnemosError, OSError, ValueError):
         log.debug("opening ahead failed; the first call will report it", exc_info=True)
