@@ -69,25 +69,28 @@ class Events:
         self._enter()
         try:
             news = self._news
-            if since is None:
-                since = (await self._read(request.grant.space, None)).cursor
+            # Read before "ready" is sent: a cursor from before a restore is ahead of what there is, and is
+            # taken back to it, so what comes after "ready" comes after this page.
+            page = await self._read(request.grant.space, since)
+            changes = page.changes if since is not None else []
             # With a cursor from the beginning, a client that is cut off at once misses nothing.
-            yield render_event("ready", encode({"cursor": since}), since)
+            begin = since if since is not None and changes else page.cursor
+            yield render_event("ready", encode({"cursor": begin}), begin)
             while not self._is_stopping:
-                page = await self._read(request.grant.space, since)
                 since = page.cursor
-                if page.changes:
-                    yield b"".join(render_event(one.kind, encode(one), one.cursor) for one in page.changes)
-                if page.more:
-                    continue
-                try:
-                    await asyncio.wait_for(news.wait(), limits.PULSE_SECONDS)
-                except TimeoutError:
-                    yield PULSE
-                # Taken before the changes are read, so that none is missed between the two.
-                news = self._news
-                # A token may have been revoked in the meantime.
-                self._admit(request)
+                if changes:
+                    yield b"".join(render_event(one.kind, encode(one), one.cursor) for one in changes)
+                if not page.more:
+                    try:
+                        await asyncio.wait_for(news.wait(), limits.PULSE_SECONDS)
+                    except TimeoutError:
+                        yield PULSE
+                    # Taken before the changes are read, so that none is missed between the two.
+                    news = self._news
+                    # A token may have been revoked in the meantime.
+                    self._admit(request)
+                page = await self._read(request.grant.space, since)
+                changes = page.changes
         except (MnemosError, Rejection) as exc:
             # The client asks again, and gets the error with its status.
             log.debug("a stream of events ended: %s", type(exc).__name__)
