@@ -69,8 +69,8 @@ class Events:
         self._enter()
         try:
             news = self._news
-            # Read before "ready" is sent: a cursor from before a restore is ahead of what there is, and is
-            # taken back to it, so what comes after "ready" comes after this page.
+            # Read before "ready" is sent: a cursor from before a restore is ahead of what there is, so
+            # it is replaced by the newest one: what comes after "ready" comes after this page.
             page = await self._read(request.grant.space, since)
             changes = page.changes if since is not None else []
             # With a cursor from the beginning, a client that is cut off at once misses nothing.
