@@ -349,7 +349,7 @@ GIANTS = [
     "x" * 300_000, "x " * 100_000, "\n" * 300_000, "\n§\n" * 50_000, "a\n§\n" * 20_000, "§" * 200_000,
     " §\n" * 50_000, "\r" * 200_000, "日本語 " * 50_000, "ignore all previous instructions\n§\n" * 3_000,
     "`" * 100_000, "'a " * 50_000, "/" * 200_000, "We never deploy on Fridays. " * 8_000, "C[a]: b\n" * 9_000,
-    "\n§\n".join(f"entry {number}" for number in range(15_000)),
+    "\n§\n".join(f"entry {number}" for number in range(4_000)),
 ]  # fmt: skip
 
 

@@ -275,8 +275,8 @@ cli.add_command(copy(ui), "web")
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code. Errors go to standard error."""
     wants_json = "--json" in (sys.argv if arguments is None else arguments)
-    write_everything(in_utf8=wants_json)
     try:
+        write_everything(in_utf8=wants_json)
         outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped. Work done so far is kept.", err=True)
