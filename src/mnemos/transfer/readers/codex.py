@@ -1,13 +1,14 @@
 """Reader of Codex rollouts: a JSON line for each item the model saw and each event the user saw.
 
-Messages are recorded as both and imported once, as the item if there is one. A fork begins with a copy of its
-parent session, whose messages keep the keys that they have there.
+Every message is an item, because Codex resumes from items alone; its event says the same and is not read. A
+fork begins with a copy of its parent session, whose messages keep the keys that they have there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,9 +41,7 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 from mnemos.transfer.readers.codex_items import (
-    Pairs,
     Payload,
-    PendingMessage,
     Words,
     extract_result,
     extract_thoughts,
@@ -51,6 +50,7 @@ from mnemos.transfer.readers.codex_items import (
     hash_text,
     parse_line,
 )
+from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS
 from mnemos.transfer.readers.injected_text import describe_injected
 
 KIND: Final = "codex"
@@ -61,7 +61,6 @@ _LONGEST_THOUGHT: Final = 20_000
 _OWN_ITEMS: Final = ("ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other")
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-_INJECTED: Final = Skipped("injected context")
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -114,14 +113,12 @@ class _Rollout:
         self._model: str | None = state.get("model")
         self._calls: dict[str, str] = dict(state.get("calls") or {})
         self._thought: str = state.get("thought") or ""
-        self._past_thought = ""
         self._total: tuple[int, int] = tuple(state.get("total") or (0, 0))
-        self._carried: tuple[int, int] = tuple(state.get("carried") or (0, 0))
-        self.pairs = Pairs(state)
-        # The end of the line before, and the messages made until then.
+        # Of the last message, which waits for them; without one, of the next.
+        self._tokens: tuple[int, int] = tuple(state.get("tokens") or (0, 0))
+        self._last: ImportedMessage | None = None
+        # The end of the line before.
         self._before = Mark(mark.position, mark.line, self.state())
-        self._made = 0
-        self._marked = -1
 
     def state(self) -> dict[str, Any]:
         return drop_empty(
@@ -134,8 +131,7 @@ class _Rollout:
             calls=dict(self._calls) if self._calls else None,
             thought=self._thought,
             total=self._total,
-            carried=self._carried,
-            **self.pairs.state(),
+            tokens=self._tokens if self._last is None else None,
         )
 
     def conversation(self) -> Conversation:
@@ -152,40 +148,37 @@ class _Rollout:
         )
 
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
-        """Read a line. Messages are held back until their counterpart can't follow any more."""
-        self.pairs.advance(number)
         kind, timestamp, payload = parse_line(data)
         if payload is None:
             return
         self._set_time(parse_time(timestamp))
         if kind == "response_item":
-            yield from self._item(payload, number)
+            yield from self._item(payload)
         elif kind == "event_msg":
-            yield from self._event(payload, number)
+            yield from self._event(payload)
         elif kind == "session_meta":
             yield from self._begin(payload)
         elif kind == "turn_context":
             yield from self._turn(payload)
         elif kind == "compacted":
-            yield _INJECTED
+            yield INJECTED
         elif kind:
             yield UNKNOWN_RECORDS
         elif payload.get("type", "") not in ("", *_ENVELOPES):
-            yield from self._item(payload, number)
+            yield from self._item(payload)
         elif payload.get("id") is not None and payload.get("timestamp") is not None:
             yield from self._begin(payload)
         else:
             yield Unreadable(number, "the line has no type")
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
-        yield from self._convert(self.pairs.take_final())
-        if self.pairs.yielded >= self._made and self._before.position > self._marked:
-            self._marked = self._before.position
-            yield self._before
-        self._before, self._made = Mark(position, number, self.state()), self.pairs.made
+        self._before = Mark(position, number, self.state())
+        return iter(())
 
     def finish(self) -> Iterator[Item]:
-        return self._convert(self.pairs.take_rest())
+        if self._last is not None:
+            yield replace(self._last, input_tokens=self._tokens[0], output_tokens=self._tokens[1])
+            self._last, self._tokens = None, (0, 0)
 
     def _begin(self, payload: Payload) -> Iterator[Item]:
         session_id = clean_name(payload.get("id"))
@@ -230,84 +223,45 @@ class _Rollout:
         if self._model and not self._about.get("model"):
             yield from self._learn(model=self._model)
 
-    def _item(self, payload: Payload, number: int) -> Iterator[Item]:
+    def _item(self, payload: Payload) -> Iterator[Item]:
         kind = payload.get("type", "")
-        if kind == "message":
-            role = payload.get("role")
+        # An `agent_message` is one of another agent.
+        if kind in ("message", "agent_message"):
+            role = payload.get("role") if kind == "message" else "user"
             if role not in ("user", "assistant"):
-                yield _INJECTED
+                yield INJECTED
                 return
-            yield from self._message(role, extract_words(role, payload.get("content")), payload, number)
+            yield from self._message(role, extract_words(role, payload.get("content")), payload)
         elif kind == "reasoning":
             self._think(extract_thoughts(payload))
-        elif kind == "agent_message":
-            # A message of another agent.
-            yield from self._message("user", extract_words("user", payload.get("content")), payload, number)
         elif (tool := get_call(payload)) is not None:
             yield from self._call(payload, *tool)
         elif kind.endswith("_output"):
             yield from self._result(payload)
         else:
-            yield Skipped("records of the program") if kind in _OWN_ITEMS else UNKNOWN_RECORDS
+            yield OWN_RECORDS if kind in _OWN_ITEMS else UNKNOWN_RECORDS
 
-    def _event(self, payload: Payload, number: int) -> Iterator[Item]:
+    def _event(self, payload: Payload) -> Iterator[Item]:
         kind = payload.get("type", "")
-        if kind == "user_message":
-            yield from self._read_speech("user", payload.get("message"), number)
-        elif kind == "agent_message":
-            yield from self._read_speech("assistant", payload.get("message"), number)
-        elif kind in ("agent_reasoning", "agent_reasoning_raw_content"):
-            thought = payload.get("text")
-            self._think([thought] if isinstance(thought, str) else [])
-        elif kind == "token_count":
-            self._tokens(payload.get("info"))
-        elif kind == "item_completed" and isinstance(item := payload.get("item"), dict):
-            role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(item.get("type")))
-            if role:
-                yield from self._read_speech(role, item.get("content"), number)
+        if kind == "token_count":
+            self._count_tokens(payload.get("info"))
         elif kind == "thread_name_updated" and clean_name(payload.get("thread_name")):
             yield from self._learn(title=clean_name(payload.get("thread_name")))
 
-    def _message(self, role: str, words: Words, payload: Payload, number: int) -> Iterator[Item]:
+    def _message(self, role: str, words: Words, payload: Payload) -> Iterator[Item]:
         if words.images:
             yield Skipped("images", words.images)
         if not (self._about.get("metadata") or {}).get("cwd"):
             yield from self._learn_folder(dict(words.injected).get("environment_context", ""))
         if not words.text:
-            yield _INJECTED if words.injected else Skipped("empty messages")
+            yield INJECTED if words.injected else Skipped("empty messages")
             return
         metadata = drop_empty(
             uuid=clean_name(payload.get("id")),
             name=clean_name(payload.get("author")),
             injected=describe_injected(words.injected),
         )
-        digests = words.digests()
-        events = self.pairs.match_events(role, digests)
-        if events is None:
-            self.pairs.await_event(role, digests, number)
-            yield from self._say(digests[0], drop_empty(role=role, content=words.text), metadata)
-            return
-        for place, entry in enumerate(events):
-            if place or entry.fields is None:
-                entry.fields = None
-            else:
-                known = entry.fields.get("metadata") or {}
-                entry.fields |= {"content": words.text, "metadata": known | metadata | self._thinking(role)}
-
-    def _read_speech(self, role: str, content: Any, number: int) -> Iterator[Item]:
-        words = extract_words(role, content)
-        if not words.text:
-            return
-        digest = hash_text(words.text)
-        if self.pairs.match_item(role, digest):
-            return
-        yield from self._say(
-            digest,
-            {"role": role, "content": words.text},
-            drop_empty(injected=describe_injected(words.injected)),
-            waits=True,
-        )
-        self.pairs.await_item(role, digest, number)
+        yield from self._say(hash_text(words.text), {"role": role, "content": words.text}, metadata)
 
     def _call(self, payload: Payload, name: str, arguments: Any) -> Iterator[Item]:
         call_id = clean_name(payload.get("call_id")) or clean_name(payload.get("id")) or ""
@@ -336,31 +290,26 @@ class _Rollout:
             known,
         )
 
-    def _say(
-        self, name: str, fields: dict[str, Any], metadata: dict[str, Any], *, waits: bool = False
-    ) -> Iterator[Item]:
+    def _say(self, name: str, fields: dict[str, Any], metadata: dict[str, Any]) -> Iterator[Item]:
         if not self.is_begun:
             self.is_begun = True
             yield self.conversation()
+        if self._last is not None:
+            yield from self.finish()
+            yield self._before
         role = fields["role"]
-        if role == "user":
+        if role == "assistant":
+            metadata |= drop_empty(
+                thinking=self._thought,
+                model=self._model if self._model != self._about.get("model") else None,
+            )
+        if role != "tool":
             self._thought = ""
-        elif role == "assistant":
-            metadata |= self._thinking(role)
-            if self._model != self._about.get("model"):
-                metadata["model"] = self._model
         fields["timestamp"] = self._time if self._time is not None else self._changed
         if metadata:
             fields["metadata"] = metadata
-        self.pairs.add(PendingMessage(f"{self._origin}/{self._count}/{name}", fields, waits, *self._carried))
-        self._carried = (0, 0)
+        self._last = ImportedMessage(self._about["id"], f"{self._origin}/{self._count}/{name}", fields)
         self._count += 1
-
-    def _convert(self, entries: Iterator[PendingMessage]) -> Iterator[ImportedMessage]:
-        for entry in entries:
-            if entry.fields is not None:
-                tokens = (entry.input_tokens, entry.output_tokens)
-                yield ImportedMessage(self._about["id"], entry.key, entry.fields, (), *tokens)
 
     def _learn_folder(self, environment: str) -> Iterator[Item]:
         """Learn the folder from injected text: the oldest rollouts have it nowhere else."""
@@ -379,20 +328,11 @@ class _Rollout:
             self._time = at
 
     def _think(self, thoughts: list[str]) -> None:
-        for text in thoughts:
-            # Summaries, too, are recorded as event and as item.
-            if text and text not in self._thought and text not in self._past_thought:
-                joined = f"{self._thought}\n\n{text}" if self._thought else text
-                # The state is stored as JSON, which can't hold a lone surrogate.
-                self._thought = joined[:_LONGEST_THOUGHT].encode("utf-8", "replace").decode()
+        joined = "\n\n".join(filter(None, (self._thought, *thoughts)))
+        # The state is stored as JSON, which can't hold a lone surrogate.
+        self._thought = joined[:_LONGEST_THOUGHT].encode("utf-8", "replace").decode()
 
-    def _thinking(self, role: str) -> dict[str, Any]:
-        if role != "assistant" or not self._thought:
-            return {}
-        self._past_thought, self._thought = self._thought, ""
-        return {"thinking": self._past_thought}
-
-    def _tokens(self, info: Any) -> None:
+    def _count_tokens(self, info: Any) -> None:
         """Count the tokens used since the last total."""
         total = info.get("total_token_usage") if isinstance(info, dict) else None
         if not isinstance(total, dict):
@@ -401,12 +341,7 @@ class _Rollout:
         is_reset = now < self._total
         more = now if is_reset else (now[0] - self._total[0], max(0, now[1] - self._total[1]))
         self._total = now
-        last = self.pairs.last
-        if last is not None:
-            last.input_tokens += more[0]
-            last.output_tokens += more[1]
-        else:
-            self._carried = (self._carried[0] + more[0], self._carried[1] + more[1])
+        self._tokens = (self._tokens[0] + more[0], self._tokens[1] + more[1])
 
 
 def _name_session(path: Path) -> str:

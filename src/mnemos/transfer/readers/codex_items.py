@@ -1,14 +1,9 @@
-"""Lines and items of Codex rollouts, and the matching of items with their events.
-
-A message is recorded as an item and as an event, next to each other in either order, perhaps with a thought
-or a token count between them. So it is held back until its counterpart can't follow any more.
-"""
+"""Lines and items of Codex rollouts."""
 
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -31,8 +26,6 @@ _FOREIGN: Final = tuple(
     frozenset({tag}) for tag in ("user_instructions", "user_shell_command", "skill", "subagent_notification")
 )
 _CITATIONS: Final = frozenset({"oai-mem-citation"})
-# Part of the text of an answer, but not of its event.
-_PLANS: Final = frozenset({"proposed_plan"})
 # Texts that are injected as a whole: beginning, end, name.
 _WHOLE: Final = (
     ("# AGENTS.md instructions", "</INSTRUCTIONS>", "AGENTS.md"),
@@ -40,12 +33,7 @@ _WHOLE: Final = (
     ("# Context from my IDE setup:", "## My request for Codex:", "ide_context"),
 )
 _RESULT: Final = '{"output":'
-# Lines between an event and its item. Farther apart, the same text is another message.
-_NEAR: Final = 12
 _PIECE: Final = 1 << 20
-# Characters of messages that wait for their counterpart.
-_MOST_HELD: Final = 4_000_000
-
 
 Payload = Mapping[str, Any]
 """An item or an event. The other fields depend on ``type``."""
@@ -75,27 +63,21 @@ class Words:
     text: str = ""
     injected: list[tuple[str, str]] = field(default_factory=list)
     images: int = 0
-    parts: list[str] = field(default_factory=list)
-
-    def digests(self) -> list[str]:
-        """Return hashes of the text and, as an event may have one part only, of each part."""
-        return [hash_text(self.text), *(map(hash_text, self.parts) if len(self.parts) > 1 else ())]
 
 
 def extract_words(role: str, content: Any) -> Words:
     """Return the text of a message; ValueError if the content can't be one."""
     words = Words()
+    texts: list[str] = []
     for part in list_content_parts(content):
         text = part.get("text")
         if isinstance(text, str):
             if part.get("type") == "input_text" and _is_frame(text):
                 continue
-            part_text = _separate(role, text, words)
-            if part_text:
-                words.parts.append(part_text)
+            texts.append(_separate(role, text, words))
         elif "image" in str(part.get("type")):
             words.images += 1
-    words.text = "\n".join(words.parts)
+    words.text = "\n".join(filter(None, texts))
     return words
 
 
@@ -114,9 +96,7 @@ def list_content_parts(content: Any) -> list[dict[str, Any]]:
 
 
 def hash_text(text: str) -> str:
-    """Return a hash that ignores white space and the plan in an answer."""
-    if "<" in text:
-        text = split_injected(text, _PLANS).text
+    """Return a hash that ignores white space."""
     digest = blake2b(digest_size=8)
     # In pieces: the list of the words of a long text takes many times its memory.
     for start in range(0, len(text), _PIECE):
@@ -220,115 +200,3 @@ def _separate(role: str, text: str, words: Words) -> str:
 def _is_frame(text: str) -> bool:
     """True if it only frames an image."""
     return len(text) < 200 and (text.startswith("<image") or text == "</image>")
-
-
-@dataclass(slots=True)
-class PendingMessage:
-    """A message. ``fields`` is None if it is part of another; ``waits`` if its item may follow."""
-
-    key: str
-    fields: dict[str, Any] | None
-    waits: bool = False
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-def _length(entry: PendingMessage) -> int:
-    content = (entry.fields or {}).get("content")
-    return len(content) if isinstance(content, str) else 0
-
-
-@dataclass(slots=True)
-class _Event:
-    """An event whose item is not seen yet. ``entry`` is None if it was yielded in a former run."""
-
-    role: str
-    digest: str
-    line: int
-    entry: PendingMessage | None
-
-
-class Pairs:
-    """Pairs items with events. ``made`` messages came so far, and ``yielded`` of them left."""
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self._items: deque[tuple[str, str, int]] = deque(map(tuple, state.get("items") or ()))
-        self._events: deque[_Event] = deque(
-            _Event(role, digest, line, None) for role, digest, line in state.get("events") or ()
-        )
-        self._entries: deque[PendingMessage] = deque()
-        self.made = 0
-        self.yielded = 0
-
-    def state(self) -> dict[str, Any]:
-        """Return what is needed when counterparts of yielded messages come later."""
-        return {
-            "items": list(self._items),
-            "events": [(event.role, event.digest, event.line) for event in self._events],
-        }
-
-    @property
-    def last(self) -> PendingMessage | None:
-        return self._entries[-1] if self._entries else None
-
-    def add(self, entry: PendingMessage) -> None:
-        self.made += 1
-        self._entries.append(entry)
-        if sum(map(_length, self._entries)) > _MOST_HELD:
-            # Items without a counterpart are complete by themselves.
-            for one in self._entries:
-                one.waits = False
-            for event in self._events:
-                event.entry = None
-
-    def advance(self, line: int) -> None:
-        """Drop what is too far from this line."""
-        first = line - _NEAR
-        while self._items and self._items[0][2] < first:
-            self._items.popleft()
-        while self._events and self._events[0].line < first:
-            event = self._events.popleft()
-            if event.entry is not None:
-                event.entry.waits = False
-
-    def await_event(self, role: str, digests: Sequence[str], line: int) -> None:
-        """Remember an item whose event, or one for each part, may follow."""
-        self._items.extend((role, digest, line) for digest in digests)
-
-    def await_item(self, role: str, digest: str, line: int) -> None:
-        """Remember the last message as an event whose item may follow."""
-        self._events.append(_Event(role, digest, line, self._entries[-1]))
-
-    def match_item(self, role: str, digest: str) -> bool:
-        """True if the item of an event came before; it then matches no other event."""
-        for item in self._items:
-            if item[:2] == (role, digest):
-                self._items.remove(item)
-                return True
-        return False
-
-    def match_events(self, role: str, digests: Sequence[str]) -> list[PendingMessage] | None:
-        """Return the pending messages of an item's events; None if there was no event."""
-        # The first of each text, which may be said twice.
-        first: dict[str, _Event] = {}
-        for event in self._events:
-            if event.role == role and event.digest in digests:
-                first.setdefault(event.digest, event)
-        for event in first.values():
-            self._events.remove(event)
-            if event.entry is not None:
-                event.entry.waits = False
-        return [event.entry for event in first.values() if event.entry is not None] if first else None
-
-    def take_final(self) -> Iterator[PendingMessage]:
-        """Yield the messages that are complete. The last one may still get its tokens."""
-        while len(self._entries) > 1 and not self._entries[0].waits:
-            yield self._next()
-
-    def take_rest(self) -> Iterator[PendingMessage]:
-        while self._entries:
-            yield self._next()
-
-    def _next(self) -> PendingMessage:
-        self.yielded += 1
-        return self._entries.popleft()
