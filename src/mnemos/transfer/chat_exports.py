@@ -19,14 +19,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
 from mnemos.files import open_regular
-from mnemos.transfer.foreign_files import (
-    LONGEST,
-    decode_object,
-    find_files,
-    is_file,
-    is_folder,
-    stat_sources,
-)
+from mnemos.transfer.foreign_files import LONGEST, decode_object, find_files, is_file, is_folder, stat_sources
 from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 
 _MAX_ENTRIES: Final = 200_000

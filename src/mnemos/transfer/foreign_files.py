@@ -6,13 +6,14 @@ import codecs
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, BinaryIO, Final, Protocol, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -77,7 +78,25 @@ def stat_sources(paths: Iterable[Path], on_problem: OnProblem) -> Iterator[Sourc
     return (source for path in paths if (source := stat_source(path, on_problem)))
 
 
-def find_files(path: Path, suffix: str, on_problem: OnProblem) -> Iterator[Path]:
+def find_sources(
+    path: Path,
+    suffix: str | tuple[str, ...],
+    on_problem: OnProblem,
+    *,
+    wanted: Callable[[Path], bool] | None = None,
+    key: Callable[[Path], Any] | None = None,
+) -> Iterator[SourceFile]:
+    """Yield a file itself, or the files with a suffix below a folder that are ``wanted``, sorted by a key."""
+    if is_file(path):
+        return stat_sources([path], on_problem)
+    below: Iterator[Path] = filter(wanted, find_files(path, suffix, on_problem))
+    if key is not None:
+        # Kept as text, which takes a third of the memory.
+        below = map(Path, sorted(map(str, below), key=lambda name: key(Path(name))))
+    return stat_sources(below, on_problem)
+
+
+def find_files(path: Path, suffix: str | tuple[str, ...], on_problem: OnProblem) -> Iterator[Path]:
     """Yield the files with a suffix below a folder by name, those of a folder before its subfolders.
 
     Links to folders are not followed, because they may form a cycle.
@@ -95,11 +114,6 @@ def find_files(path: Path, suffix: str, on_problem: OnProblem) -> Iterator[Path]
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from find_files(Path(entry.path), suffix, on_problem)
-
-
-def sort_paths(paths: Iterable[Path], key: Callable[[str], Any]) -> Iterator[Path]:
-    """Yield paths sorted by a key of their names. Kept as text, which takes a third of the memory."""
-    return map(Path, sorted(map(str, paths), key=lambda path: key(os.path.basename(path))))  # noqa: PTH119
 
 
 @contextmanager
@@ -180,24 +194,24 @@ def find_database(path: Path, name: str, on_problem: OnProblem) -> Iterator[Sour
         yield SourceFile(file, source.size + log.st_size, changed)
 
 
-class Translator(Protocol):
+class Translator(ABC):
     """Turns the lines of one file into items."""
 
+    @abstractmethod
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
         """Yield the items of a line; ValueError if it is not a line of the program."""
-        ...
+
+    @abstractmethod
+    def state(self) -> Any:
+        """Return what is needed to resume at this point."""
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
         """Yield what is complete after a line, and a mark if reading can resume from one."""
-        ...
+        yield Mark(position, number, self.state())
 
     def finish(self) -> Iterator[Item]:
         """Yield what was held back."""
-        ...
-
-    def state(self) -> Any:
-        """Return what is needed to resume at this point."""
-        ...
+        return iter(())
 
 
 def translate_lines(source: SourceFile, mark: Mark, translator: Translator, problem: str) -> Iterator[Item]:

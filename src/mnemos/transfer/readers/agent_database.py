@@ -32,12 +32,7 @@ def make_reader(kind: str, title: str, name: str, read_session: ReadSession) -> 
 
 
 def read_changed(
-    source: SourceFile,
-    mark: Mark,
-    program: str,
-    read_session: ReadSession,
-    *,
-    overlap: float = 0,
+    source: SourceFile, mark: Mark, program: str, read_session: ReadSession, *, overlap: float = 0
 ) -> Iterator[Item]:
     """Yield the sessions that changed since a mark, parents first, and a mark after each.
 

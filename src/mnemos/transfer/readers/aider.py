@@ -13,24 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.transfer.foreign_files import (
-    LONGEST,
-    clean_name,
-    drop_empty,
-    find_files,
-    is_file,
-    open_file,
-    stat_sources,
-)
-from mnemos.transfer.reader import (
-    BEGINNING,
-    Item,
-    Mark,
-    OnProblem,
-    Reader,
-    SourceFile,
-    Unreadable,
-)
+from mnemos.transfer.foreign_files import LONGEST, clean_name, drop_empty, find_sources, open_file
+from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 from mnemos.transfer.readers.dialogue import Dialogue, make_conversation
 
 KIND: Final = "aider"
@@ -41,9 +25,7 @@ _USER: Final = "####"
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    return stat_sources(find_files(path, _FILE, on_problem), on_problem)
+    return find_sources(path, _FILE, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:

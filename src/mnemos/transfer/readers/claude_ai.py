@@ -214,10 +214,5 @@ def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[M
 
 
 READER: Final = ChatService(
-    KIND,
-    "Claude",
-    "chat_messages",
-    list,
-    _items,
-    (b'"mapping"', "a ChatGPT export; import it as chatgpt"),
+    KIND, "Claude", "chat_messages", list, _items, (b'"mapping"', "a ChatGPT export; import it as chatgpt")
 ).make_reader()

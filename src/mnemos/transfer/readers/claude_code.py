@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.transfer.foreign_files import (
+    Translator,
     clean_name,
     decode_struct,
     drop_empty,
-    find_files,
-    is_file,
+    find_sources,
     is_folder,
     parse_time,
     remember,
-    sort_paths,
-    stat_sources,
     translate_lines,
 )
 from mnemos.transfer.reader import (
@@ -57,11 +55,9 @@ _STEP: Final = 32_768
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the transcripts below a folder, those of sub-agents last."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
     projects = path / "projects"
-    below = find_files(projects if is_folder(projects) else path, ".jsonl", on_problem)
-    return stat_sources(sort_paths(below, lambda name: name.startswith(_AGENT)), on_problem)
+    folder = projects if is_folder(projects) else path
+    return find_sources(folder, ".jsonl", on_problem, key=lambda file: file.name.startswith(_AGENT))
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -71,7 +67,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 READER: Final = Reader(KIND, "Claude Code", find, read)
 
 
-class _Transcript:
+class _Transcript(Translator):
     """A file being read: what its lines so far tell about the next ones."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:

@@ -17,14 +17,13 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
-    find_files,
+    find_sources,
     get_object,
     get_objects,
     get_text,
     is_file,
     parse_time,
     read_whole,
-    stat_sources,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile
 from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
@@ -43,10 +42,7 @@ _FOLDER: Final = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    below = (file for name in (_HISTORY, _MESSAGES) for file in find_files(path, name, on_problem))
-    return stat_sources(below, on_problem)
+    return find_sources(path, (_HISTORY, _MESSAGES), on_problem)
 
 
 def read(kind: str, source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from mnemos.transfer.foreign_files import (
     COMPRESSED,
+    Translator,
     clean_name,
     drop_empty,
     find_files,
@@ -23,7 +24,6 @@ from mnemos.transfer.foreign_files import (
     parse_count,
     parse_time,
     remember,
-    sort_paths,
     stat_sources,
     translate_lines,
 )
@@ -68,23 +68,12 @@ def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     if is_file(path):
         return stat_sources([path], on_problem)
     folders = [path / name for name in _FOLDERS if is_folder(path / name)] or [path]
-    below = (
-        file
-        for folder in folders
-        for suffix in (".jsonl", f".jsonl{COMPRESSED}")
-        for file in find_files(folder, suffix, on_problem)
-    )
-    # Rollouts first. Anything else counts only if there are none.
-    by_start = sort_paths(below, lambda name: (not name.startswith(_NAMED), name))
-    return stat_sources(_take_rollouts(by_start), on_problem)
-
-
-def _take_rollouts(files: Iterator[Path]) -> Iterator[Path]:
-    first = next(files, None)
-    if first is not None:
-        yield first
-        is_rollout = first.name.startswith(_NAMED)
-        yield from (file for file in files if file.name.startswith(_NAMED) or not is_rollout)
+    suffixes = (".jsonl", f".jsonl{COMPRESSED}")
+    names = [str(file) for folder in folders for file in find_files(folder, suffixes, on_problem)]
+    names.sort(key=lambda name: Path(name).name)
+    # Anything else counts only if there are no rollouts.
+    rollouts = [name for name in names if Path(name).name.startswith(_NAMED)]
+    return stat_sources(map(Path, rollouts or names), on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -97,7 +86,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 READER: Final = Reader(KIND, "Codex", find, read)
 
 
-class _Rollout:
+class _Rollout(Translator):
     """A file being read: what its lines so far tell about the next ones."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
@@ -300,8 +289,7 @@ class _Rollout:
         role = fields["role"]
         if role == "assistant":
             metadata |= drop_empty(
-                thinking=self._thought,
-                model=self._model if self._model != self._about.get("model") else None,
+                thinking=self._thought, model=self._model if self._model != self._about.get("model") else None
             )
         if role != "tool":
             self._thought = ""

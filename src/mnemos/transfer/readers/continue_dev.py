@@ -11,14 +11,13 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
-    find_files,
+    find_sources,
     get_object,
     get_objects,
     get_text,
     is_file,
     parse_time,
     read_whole,
-    stat_sources,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
 from mnemos.transfer.readers.dialogue import (
@@ -37,10 +36,7 @@ _RUNNING: Final = frozenset({"generating", "generated", "calling"})
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    below = (file for file in find_files(path, ".json", on_problem) if file.name != _LIST)
-    return stat_sources(below, on_problem)
+    return find_sources(path, ".json", on_problem, wanted=lambda file: file.name != _LIST)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001

@@ -6,6 +6,7 @@ The log begins with the whole session. Each further line replaces a value, adds 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -15,7 +16,7 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
     decode_object,
-    find_files,
+    find_sources,
     get_object,
     get_objects,
     get_text,
@@ -23,7 +24,6 @@ from mnemos.transfer.foreign_files import (
     is_folder,
     parse_time,
     read_whole,
-    stat_sources,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
 from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation
@@ -50,21 +50,15 @@ _NOT_SAID: Final = tuple(
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the sessions of a folder, or of all workspaces in it."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
     try:
         below = [one / CHATS for one in sorted(path.iterdir()) if is_folder(one / CHATS)]
+    except NotADirectoryError:
+        below = []
     except OSError as exc:
         on_problem(path, f"it can't be read: {exc.strerror}")
         return iter(())
-    folders = below or [path]
-    files = (
-        file
-        for one in folders
-        for suffix in (".json", ".jsonl")
-        for file in find_files(one, suffix, on_problem)
-    )
-    return stat_sources(files, on_problem)
+    suffixes = (".json", ".jsonl")
+    return chain.from_iterable(find_sources(one, suffixes, on_problem) for one in below or [path])
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001

@@ -24,16 +24,7 @@ from mnemos.transfer.foreign_files import (
     parse_time,
     read_whole,
 )
-from mnemos.transfer.reader import (
-    BEGINNING,
-    Item,
-    Mark,
-    OnProblem,
-    Reader,
-    Skipped,
-    SourceFile,
-    Unreadable,
-)
+from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile, Unreadable
 from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
 from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation, render_content
 

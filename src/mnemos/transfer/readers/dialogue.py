@@ -61,11 +61,7 @@ class Dialogue:
     """
 
     def __init__(
-        self,
-        session_id: str,
-        at: float,
-        injected: Collection[str] = (),
-        origin: str | None = None,
+        self, session_id: str, at: float, injected: Collection[str] = (), origin: str | None = None
     ) -> None:
         """``at``: the time of messages without one of their own.
 
@@ -119,14 +115,7 @@ class Dialogue:
         yield self._make(f"call {key or call_id}" if key or call_id else None, fields, at, {})
 
     def answer(
-        self,
-        call_id: Any,
-        name: Any,
-        text: str,
-        at: float | None,
-        key: Any = None,
-        *,
-        is_error: bool = False,
+        self, call_id: Any, name: Any, text: str, at: float | None, key: Any = None, *, is_error: bool = False
     ) -> Iterator[Item]:
         """Yield the result of a call, likewise."""
         fields = drop_empty(

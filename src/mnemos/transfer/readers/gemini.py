@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from mnemos.files import open_regular
 from mnemos.transfer.foreign_files import (
+    Translator,
     clean_name,
     decode_object,
     drop_empty,
-    find_files,
+    find_sources,
     get_object,
     get_objects,
     get_text,
     is_file,
     parse_time,
     read_whole,
-    stat_sources,
     translate_lines,
 )
 from mnemos.transfer.reader import (
@@ -48,15 +48,13 @@ _OTHERS: Final = frozenset({"info", "error", "warning"})
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the chats below a folder, those of sub-agents after the others."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    below = [
-        file
-        for ending in (".json", ".jsonl")
-        for file in find_files(path, ending, on_problem)
-        if _CHATS in (file.parent.name, file.parent.parent.name)
-    ]
-    return stat_sources(sorted(below, key=lambda file: (file.parent.name != _CHATS, str(file))), on_problem)
+    return find_sources(
+        path,
+        (".json", ".jsonl"),
+        on_problem,
+        wanted=lambda file: _CHATS in (file.parent.name, file.parent.parent.name),
+        key=lambda file: (file.parent.name != _CHATS, file),
+    )
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -75,7 +73,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 READER: Final = Reader(KIND, "Gemini CLI", find, read)
 
 
-class _Chat:
+class _Chat(Translator):
     """A file being read: what its lines so far tell about the session."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
@@ -103,9 +101,6 @@ class _Chat:
             yield from self._message(record, number)
         else:
             yield Unreadable(number, "this version of the format is not known")
-
-    def advance(self, position: int, number: int) -> Iterator[Item]:
-        yield Mark(position, number, self.state())
 
     def finish(self) -> Iterator[Item]:
         if self._about and not self._is_told:

@@ -14,12 +14,7 @@ from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
-from mnemos.transfer.foreign_files import (
-    clean_name,
-    find_database,
-    parse_count,
-    parse_time,
-)
+from mnemos.transfer.foreign_files import clean_name, find_database, parse_count, parse_time
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,

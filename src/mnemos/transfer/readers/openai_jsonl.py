@@ -17,16 +17,15 @@ from mnemos.inputs import can_be_name
 from mnemos.sessions.records import MEMORY
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
+    Translator,
     clean_name,
     decode_object,
     drop_empty,
-    find_files,
-    is_file,
+    find_sources,
     make_call,
     parse_count,
     parse_time,
     remember,
-    stat_sources,
     translate_lines,
 )
 from mnemos.transfer.reader import (
@@ -58,8 +57,7 @@ _PIECE: Final = 1 << 20
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    found = [path] if is_file(path) else find_files(path, ".jsonl", on_problem)
-    return stat_sources(found, on_problem)
+    return find_sources(path, ".jsonl", on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -75,7 +73,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 READER: Final = Reader(KIND, "JSON lines", find, read)
 
 
-class _Lines:
+class _Lines(Translator):
     """A file being read. ``state`` is that of the session which a file of messages is."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
@@ -87,12 +85,6 @@ class _Lines:
 
     def state(self) -> dict[str, Any] | None:
         return self._session.state() if self._session else None
-
-    def advance(self, position: int, number: int) -> Iterator[Item]:
-        yield Mark(position, number, self.state())
-
-    def finish(self) -> Iterator[Item]:
-        return iter(())
 
     def translate(self, data: bytes, number: int) -> Iterator[Item]:  # noqa: ARG002
         found = decode_object(data)

@@ -8,15 +8,14 @@ from typing import Any, Final
 
 from mnemos.text.stored_text import NAMES
 from mnemos.transfer.foreign_files import (
+    Translator,
     clean_name,
     decode_object,
     drop_empty,
-    find_files,
+    find_sources,
     get_object,
     get_text,
-    is_file,
     parse_time,
-    stat_sources,
     translate_lines,
 )
 from mnemos.transfer.reader import (
@@ -42,10 +41,13 @@ _NOT_SAID: Final = frozenset({"notification", "cron", "goal_runtime", "agent_boo
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the chats below a folder, those of sub-agents after the others."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    below = [file for file in find_files(path, ".jsonl", on_problem) if _FOLDERS & {*file.parts}]
-    return stat_sources(sorted(below, key=lambda file: ("subagents" in file.parts, str(file))), on_problem)
+    return find_sources(
+        path,
+        ".jsonl",
+        on_problem,
+        wanted=lambda file: not _FOLDERS.isdisjoint(file.parts),
+        key=lambda file: ("subagents" in file.parts, file),
+    )
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -55,7 +57,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 READER: Final = Reader(KIND, "Qwen Code", find, read)
 
 
-class _Chat:
+class _Chat(Translator):
     """A file being read: what its lines so far tell about the session."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
@@ -79,12 +81,6 @@ class _Chat:
             yield from self._speak(record)
         else:
             yield Unreadable(number, f"the type {kind!r:.40} is not known")
-
-    def advance(self, position: int, number: int) -> Iterator[Item]:
-        yield Mark(position, number, self.state())
-
-    def finish(self) -> Iterator[Item]:
-        return iter(())
 
     def _system(self, record: Any) -> Iterator[Item]:
         payload = get_object(record, "systemPayload")

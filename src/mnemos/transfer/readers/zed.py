@@ -16,10 +16,7 @@ from mnemos.transfer.foreign_files import (
     get_text,
     parse_time,
 )
-from mnemos.transfer.reader import (
-    Item,
-    Unreadable,
-)
+from mnemos.transfer.reader import Item, Unreadable
 from mnemos.transfer.readers.agent_database import Row, make_reader
 from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
 
