@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
-from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import mnemos
-from mnemos import language
 from mnemos.errors import MnemosError
-from mnemos.files import read_bounded, replace
 from mnemos.integrations.hooks.events import AFTER_COMPACTION, Event
 from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.memory import Memory
@@ -34,7 +29,6 @@ _MORE: Final = "(more are left out)"
 _TABLE: Final = "table"
 # Around the names and comments in a passage about a table.
 _BETWEEN_NAMES: Final = re.compile(r"^\w+ |[.,;:()]")
-_MOST_SCANNED: Final = 500
 # Scanning a longer note takes longer than anybody waits.
 _LONGEST_NOTE: Final = 20_000
 
@@ -55,30 +49,28 @@ def compose(memory: Memory, event: Event) -> str:
         facts = ""
     room = budget - count_tokens(f"{facts}\n\n{_OPEN}\n{_HEAD}\n\n{_CLOSE}")
     texts: list[str] = []
-    scanned = _ScannedTexts(memory.settings.home)
     if "notebook" in wanted:
-        texts += _render_notes(memory, scanned, room)
+        texts += _render_notes(memory, room)
     if event.source == AFTER_COMPACTION:
         texts.append(
             _render_list(_SAVED, _find_saved(memory, event.session_id, facts), _remaining(room, texts))
         )
     if "tables" in wanted:
         most = min(_remaining(room, texts), memory.settings.prompt_schema_tokens)
-        texts.append(_render_list(_TABLES, map(partial(_render_table, scanned), _find_tables(memory)), most))
-    scanned.save()
+        texts.append(_render_list(_TABLES, map(_render_table, _find_tables(memory)), most))
     context = "\n\n".join(filter(None, texts))
     fenced = f"{_OPEN}\n{_HEAD}\n\n{context}\n{_CLOSE}" if context else ""
     return "\n\n".join(filter(None, (fenced, facts)))
 
 
-def _render_notes(memory: Memory, scanned: _ScannedTexts, room: int) -> list[str]:
+def _render_notes(memory: Memory, room: int) -> list[str]:
     """Render the notes of each file, the newest first."""
     texts: list[str] = []
     for name in memory.settings.notebook_files:
         lines: Iterable[str]
         try:
             # One after another: what finds no room is not scanned.
-            lines = map(partial(_render_note, memory, scanned), reversed(memory.notebook.entries(name)))
+            lines = map(partial(_render_note, memory), reversed(memory.notebook.entries(name)))
         except MnemosError as exc:
             # The other file may be readable.
             lines = [f"({exc})"]
@@ -86,15 +78,10 @@ def _render_notes(memory: Memory, scanned: _ScannedTexts, room: int) -> list[str
     return texts
 
 
-def _render_note(memory: Memory, scanned: _ScannedTexts, entry: str) -> str:
+def _render_note(memory: Memory, entry: str) -> str:
     if len(entry) > _LONGEST_NOTE:
         return f"(a note of {len(entry):,} characters is left out)"
-    if entry in scanned:
-        return entry
-    (text,) = memory.notebook.render([entry])
-    if text == entry:
-        scanned.add(entry)
-    return text
+    return memory.notebook.render([entry])[0]
 
 
 def _render_facts(memory: Memory, session_id: str) -> str:
@@ -118,13 +105,8 @@ def _find_tables(memory: Memory) -> list[str]:
     return [passage.text for passage in sorted(found, key=lambda passage: -passage.at)]
 
 
-def _render_table(scanned: _ScannedTexts, text: str) -> str:
-    if text in scanned:
-        return text
-    if any(map(is_order, (text, *_BETWEEN_NAMES.split(text)))):
-        return LEFT_OUT
-    scanned.add(text)
-    return text
+def _render_table(text: str) -> str:
+    return LEFT_OUT if any(map(is_order, (text, *_BETWEEN_NAMES.split(text)))) else text
 
 
 def _render_list(head: str, lines: Iterable[str], room: int) -> str:
@@ -142,47 +124,3 @@ def _render_list(head: str, lines: Iterable[str], room: int) -> str:
 
 def _remaining(room: int, texts: Iterable[str]) -> int:
     return room - sum(count_tokens(f"{text}\n\n") for text in texts if text)
-
-
-class _ScannedTexts:
-    """Notes and tables that were scanned before and give no orders.
-
-    Loading the scanner takes longer than everything else at the start of a session. So digests of harmless
-    texts are kept in ``<home>/hooks``, and no text.
-    """
-
-    def __init__(self, home: Path) -> None:
-        self._file = home / "hooks" / "harmless"
-        folder = Path(language.__file__).with_name("threats")
-        changed = sorted((file.name, file.stat().st_mtime_ns) for file in folder.glob("*.*"))
-        # Other rules make other digests.
-        self._rules = f"{mnemos.__version__} {changed}"
-        self._known = self._read()
-        self._new: list[str] = []
-
-    def __contains__(self, entry: str) -> bool:
-        return self._digest(entry) in self._known
-
-    def add(self, entry: str) -> None:
-        self._new.append(self._digest(entry))
-
-    def save(self) -> None:
-        """Keep the digests; failing to write them only costs time."""
-        if not self._new:
-            return
-        known = "\n".join([*self._known, *self._new][-_MOST_SCANNED:])
-        try:
-            self._file.parent.mkdir(mode=0o700, exist_ok=True)
-            replace(self._file, known.encode(), durable=False)
-        except (OSError, MnemosError):
-            return
-
-    def _read(self) -> Sequence[str]:
-        try:
-            return read_bounded(self._file, 100 * _MOST_SCANNED).decode("ascii").split()
-        except (OSError, ValueError):
-            return ()
-
-    def _digest(self, entry: str) -> str:
-        data = f"{self._rules}\0{entry}".encode("utf-8", "surrogatepass")
-        return blake2b(data, digest_size=16).hexdigest()
