@@ -76,6 +76,8 @@ mnemos backup {root}/copy.db
 mnemos restore {root}/empty.json --yes
 mnemos restore {root}/missing.db --yes
 mnemos connect notepad
+mnemos connect zed
+mnemos connect aider
 mnemos sql "SELEC 1"
 mnemos sql "SELECT price FROM prices"
 mnemos sql "SELECT * FROM price"

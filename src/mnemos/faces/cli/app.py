@@ -131,15 +131,22 @@ class LazyGroup(click.Group):
         if near:
             return f"{message} Did you mean {near!r}?"
         names = ", ".join(name for name, _ in self.screen.commands() if name not in ("found", "agent"))
+        # Imported here, because they are only needed if the word is not a command.
+        from mnemos.operations.imports import PROGRAMS
+        from mnemos.transfer.agent_places import KINDS
+
+        if self._prefix == "connect " and word in (*KINDS, *PROGRAMS):
+            recorded = "`mnemos watch` records" if word in KINDS else f"`mnemos import {word} FOLDER` imports"
+            return (
+                f"There is nothing to set up in {word}: {recorded} its conversations. "
+                "If it uses MCP servers, add `mnemos mcp` to them."
+            )
         if self._prefix == "connect ":
             return (
                 f"There is no client {word!r} to connect. Clients: {names}. Other MCP clients can start "
                 "`mnemos mcp`."
             )
         if self._prefix == "import ":
-            # Imported here, because it is only needed if the word is not a command.
-            from mnemos.operations.imports import PROGRAMS
-
             return f"{word!r} is neither a file nor a format. Formats: {names}, {', '.join(PROGRAMS)}."
         return message
 

@@ -51,7 +51,7 @@ class AgentInfo:
             "plug-in": "recorded by the plug-in",
             "watch": "recorded by the watch",
         }
-        said = [how.get(self.how, "not recorded" if self.can_be else "keeps what its model stores")]
+        said = [how.get(self.how, "not recorded" if self.can_be else "only what its model stores is kept")]
         if self.connected:
             said.insert(0, "connected")
         if self.last_seen:
