@@ -136,11 +136,9 @@ class LazyGroup(click.Group):
         from mnemos.transfer.agent_places import KINDS
 
         if self._prefix == "connect " and word in (*KINDS, *PROGRAMS):
-            recorded = "`mnemos watch` records" if word in KINDS else f"`mnemos import {word} FOLDER` imports"
-            return (
-                f"There is nothing to set up in {word}: {recorded} its conversations. "
-                "If it uses MCP servers, add `mnemos mcp` to them."
-            )
+            records = "`mnemos watch` records" if word in KINDS else f"`mnemos import {word} FOLDER` imports"
+            also = "If it uses MCP servers, add `mnemos mcp` to them."
+            return f"There is nothing to set up in {word}: {records} its conversations. {also}"
         if self._prefix == "connect ":
             return (
                 f"There is no client {word!r} to connect. Clients: {names}. Other MCP clients can start "
