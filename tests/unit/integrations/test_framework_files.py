@@ -77,3 +77,23 @@ def test_an_interrupted_command_is_finished_by_the_same_command(
     with pytest.raises(FileProblem):
         files.view("/memories/d")
     assert len(memory.entries.list_keys(NAMESPACE)) == (121 if command == "rename" else 0)
+
+
+@pytest.mark.parametrize("command", ["rename", "delete"])
+def test_a_file_made_in_a_folder_that_is_leaving_leaves_with_it(
+    memory: Any, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    make_files(memory, 2)
+    files, list_keys = MemoryFiles(memory), memory.entries.list_keys
+
+    def list_then_create(namespace: Any) -> list[str]:
+        known = list_keys(namespace)
+        monkeypatch.undo()
+        MemoryFiles(memory).create("/memories/d/late", "text")
+        return known
+
+    monkeypatch.setattr(memory.entries, "list_keys", list_then_create)
+    given = ("/memories/d", "/memories/e") if command == "rename" else ("/memories/d",)
+    getattr(files, command)(*given)
+    left = ["/memories/e", "/memories/e/0", "/memories/e/1", "/memories/e/late"]
+    assert sorted(list_keys(NAMESPACE)) == (left if command == "rename" else [])

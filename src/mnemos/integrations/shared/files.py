@@ -4,14 +4,15 @@ A file is an entry of the namespace ``(user, "memory-tool")``: its key is the pa
 folder is an entry, too, so that it can be empty. Failures raise ``FileProblem`` with the text for the model.
 
 Several processes may work on the same files. A change is written only over what it was made from, and made
-again otherwise. Up to 50 files are renamed or deleted in one transaction. More take several; the folder
-itself comes last, so the same command finishes what a crash interrupted.
+again otherwise. A new file is a change of the folders above it. Up to 50 files are renamed or deleted in one
+transaction. More take several; the folder itself comes last, so the same command finishes what a crash
+interrupted.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec
 
@@ -29,6 +30,8 @@ _MOST_LINES: Final = 999_999
 _AT_ONCE: Final = 50
 _TRIES: Final = 100
 _Given = ParamSpec("_Given")
+Expected = Mapping[str, MemoryEntry | None]
+"""Entries that were read, by path; None for no entry."""
 
 
 class FileProblem(Exception):
@@ -79,7 +82,7 @@ class MemoryFiles:
         if name == ROOT or self._get(name):
             raise FileProblem(f"File {path} already exists")
         folders = self._find_folders(path, posixpath.dirname(name))
-        self._write([NewEntry(name, text), *_make_missing(folders)], expected={name: None, **folders})
+        self._write([NewEntry(name, text), *_make_folders(folders)], expected={name: None, **folders})
         return f"File created successfully at: {path}"
 
     @_made_again
@@ -120,13 +123,15 @@ class MemoryFiles:
         self._write([NewEntry(file.key, whole)], expected={file.key: file})
         return f"The file {path} has been edited."
 
+    @_made_again
     def delete(self, path: str) -> str:
         name = _check_path(path)
         if name == ROOT:
             raise FileProblem("Cannot delete the /memories directory itself")
-        if not self._get(name):
+        entry = self._get(name)
+        if not entry:
             raise FileProblem(f"The path {path} does not exist")
-        self._delete([*self._list_below(name), name])
+        self._delete([*self._list_below(name), name], {name: entry})
         return f"Successfully deleted {path}"
 
     @_made_again
@@ -138,20 +143,21 @@ class MemoryFiles:
             raise FileProblem(f"The destination {new_path} already exists")
         if new.startswith(f"{old}/"):
             raise FileProblem(f"Cannot move {old_path} into itself: {new_path}")
-        exists = self._get(old)
+        entry, parent = self._get(old), posixpath.dirname(new)
         try:
-            folders = self._find_folders(new_path, posixpath.dirname(new))
-            self._write(_make_missing(folders), expected=folders)
+            folders = self._find_folders(new_path, parent)
+            missing = [one for one, known in folders.items() if known is None]
+            self._write(_make_folders(missing), expected=folders)
         except FileProblem:
-            if exists:
+            if entry:
                 raise
-        if not exists:
+        if not entry:
             raise FileProblem(f"The path {old_path} does not exist")
-        self._move([*self._list_below(old), old], old, new)
+        self._move([*self._list_below(old), old], {old: entry}, self._find_folders(new_path, parent), new)
         return f"Successfully renamed {old_path} to {new_path}"
 
     def clear(self) -> str:
-        self._delete(self._memory.entries.list_keys(self._namespace))
+        self._delete(self._memory.entries.list_keys(self._namespace), {})
         return "All memory cleared"
 
     def _list(self, path: str, name: str) -> str:
@@ -200,17 +206,18 @@ class MemoryFiles:
         self,
         put: Sequence[NewEntry],
         *,
-        expected: dict[str, MemoryEntry | None],
+        expected: Expected,
         delete: Sequence[str] = (),
     ) -> None:
         revisions = {name: entry.revision if entry else None for name, entry in expected.items()}
         self._memory.entries.write(self._namespace, put, delete=delete, if_revisions=revisions)
 
-    def _delete(self, names: Sequence[str]) -> None:
+    def _delete(self, names: Sequence[str], expected: Expected) -> None:
         for start in range(0, len(names), _AT_ONCE):
-            self._memory.entries.write(self._namespace, delete=names[start : start + _AT_ONCE])
+            self._write((), expected=expected, delete=names[start : start + _AT_ONCE])
 
-    def _move(self, names: Sequence[str], old: str, new: str) -> None:
+    def _move(self, names: Sequence[str], above: Expected, folders: Expected, new: str) -> None:
+        [old] = above
         for start in range(0, len(names), _AT_ONCE):
             moved = {name: self._get(name) for name in names[start : start + _AT_ONCE]}
             put = {
@@ -220,11 +227,15 @@ class MemoryFiles:
                 for name, entry in moved.items()
                 if entry
             }
-            self._write([*put.values()], expected={**moved, **dict.fromkeys(put)}, delete=[*moved])
+            expected = {**dict.fromkeys(put), **moved, **above}
+            if old in moved:
+                expected |= folders
+                put |= {one.key: one for one in _make_folders(folders)}
+            self._write([*put.values()], expected=expected, delete=[*moved])
 
 
-def _make_missing(folders: dict[str, MemoryEntry | None]) -> list[NewEntry]:
-    return [NewEntry(name, _FOLDER, fields=[]) for name, entry in folders.items() if entry is None]
+def _make_folders(names: Iterable[str]) -> list[NewEntry]:
+    return [NewEntry(name, _FOLDER, fields=[]) for name in names]
 
 
 def _check_path(path: str) -> str:
