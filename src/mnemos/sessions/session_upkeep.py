@@ -152,6 +152,8 @@ def forget_message(tx: Writes, message_id: int, now: float, log: Log) -> None:
         raise NotFound(f"There is no message {message_id}.")
     if not row.forgotten:
         tx.sessions.forget_message(message_id, tool_calls=calls_without_arguments(row), at=now)
+        # A writer that read the text before must not write it again. The session was not used, so its time stays.
+        tx.sessions.revise(row.session_id, 0.0)
         tx.audit.scrub(ref(row.session_id))
         log(tx, FORGET, f"message:{message_id}", None, None)
 

@@ -137,14 +137,32 @@ def test_every_write_counts_once(chat: SessionDB) -> None:
         lambda: chat.update_token_counts("s", 1, 2),
         lambda: chat.update_system_prompt("s", "p"),
         lambda: chat.ensure_session("s", user_id="ada"),
+        lambda: chat.append_message("s", "user", "x"),
+        lambda: chat.forget_message(chat.get_messages("s")[0]["id"]),
     ]
     for number, write in enumerate(writes, start=1):
         write()
         assert revision(chat) == start + number, number
+    chat.forget_message(chat.get_messages("s")[0]["id"])
     chat.append_messages("s", [])
-    chat.pop_message("s")
     chat.ensure_session("s", user_id="bob")
     assert revision(chat) == start + len(writes)
+
+
+def test_popping_an_empty_session_changes_nothing(chat: SessionDB) -> None:
+    chat.rewrite("s", [])
+    before = revision(chat)
+    assert chat.pop_message("s") is None
+    assert revision(chat) == before
+
+
+def test_a_rewrite_of_what_was_read_before_a_message_was_forgotten_is_refused(chat: SessionDB) -> None:
+    read, known = chat.get_messages("s"), revision(chat)
+    chat.forget_message(read[0]["id"])
+    copies = [{"role": one["role"], "content": one["content"]} for one in read]
+    with pytest.raises(Conflict):
+        chat.rewrite("s", copies, if_revision=known)
+    assert texts(chat)[0] == "[forgotten]"
 
 
 def test_a_late_writer_is_refused_and_changes_nothing(chat: SessionDB) -> None:
