@@ -104,6 +104,45 @@ def test_what_a_guardrail_redacted_is_not_found(tmp_path: Path) -> None:
         assert len(memory.search("cat")) == 1
 
 
+def test_a_message_that_another_process_adds_while_one_is_replaced_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tmp_path, "s", "The parrot lives in Porto.")
+    repository, other = Repository(tmp_path, user_id="ada"), Repository(tmp_path, user_id="ada")
+    first, read, late = repository.list_messages("s", "planner")[0], repository._read_messages, [7, 8, 9]
+
+    def read_then_add(name: str) -> Any:
+        messages = read(name)
+        if late:
+            said: Any = {"role": "user", "content": [{"text": "late"}]}
+            other.create_message("s", "planner", SessionMessage.from_message(said, late.pop()))
+        return messages
+
+    monkeypatch.setattr(repository, "_read_messages", read_then_add)
+    first.redact_message = {"role": "user", "content": [{"text": "[removed]"}]}
+    repository.update_message("s", "planner", first)
+    texts = [str(one.to_message()) for one in other.list_messages("s", "planner")]
+    assert "[removed]" in texts[0]
+    assert sum("'late'" in text for text in texts) == 3
+    repository.close()
+    other.close()
+
+
+def test_a_forgotten_message_is_added_again_and_replaced_without_an_error(tmp_path: Path) -> None:
+    talk(tmp_path, "s", "The parrot lives in Porto.")
+    repository = Repository(tmp_path, user_id="ada")
+    [first, _] = repository.list_messages("s", "planner")
+    with mnemos.open(tmp_path) as memory:
+        memory.forget(f"message:{memory.search('Porto')[0]['id']}")
+    with pytest.raises(SessionException, match="exists"):
+        repository.create_message("s", "planner", first)
+    first.redact_message = {"role": "user", "content": [{"text": "[removed]"}]}
+    repository.update_message("s", "planner", first)
+    texts = [str(one.to_message()) for one in repository.list_messages("s", "planner")]
+    assert ["[removed]" in texts[0], len(texts)] == [True, 2]
+    repository.close()
+
+
 def test_bytes_come_back_as_bytes(tmp_path: Path) -> None:
     talk(tmp_path, "s", "hi")
     repository = Repository(tmp_path, user_id="ada")

@@ -7,10 +7,11 @@ the agents in them, and the messages of each agent as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mnemos.errors import AlreadyExists, NotFound
+from mnemos.errors import AlreadyExists, Conflict, NotFound
 from mnemos.integrations.shared.history import copy_of, item_of, message_of, name_session
 from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_store
 from mnemos.integrations.strands import SOURCE
@@ -84,7 +85,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
         self._check(name, f"Agent {agent_id} in session {session_id} does not exist")
         [stored] = self._sync.sessions.append_messages(name, [_as_message(session_message)])
         [known] = self._sync.sessions.get_messages_around(stored, 0, 0)
-        if item_of(known)["created_at"] != session_message.created_at:
+        if item_of(known, _read_text)["created_at"] != session_message.created_at:
             raise SessionException(
                 f"Message {session_message.message_id} of agent {agent_id} exists: another process continued "
                 f"session {session_id}. Nothing was stored. Load the session again."
@@ -101,18 +102,25 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
     def update_message(
         self, session_id: str, agent_id: str, session_message: SessionMessage, **_: Any
     ) -> None:
-        """Replace a message. Of one that a guardrail redacted, searches and recall find nothing."""
+        """Replace a message, erased first: of one that a guardrail redacted, no crash leaves the text."""
         name = self._name(session_id, agent_id)
-        messages = self._read_messages(name)
-        places = [n for n, one in enumerate(messages) if one.get("key") == str(session_message.message_id)]
-        if not places:
-            raise SessionException(f"Message {session_message.message_id} does not exist")
-        old, later = messages[places[0]], messages[places[0] + 1 :]
-        session_message.created_at = item_of(old)["created_at"]
-        # Later messages stay where they are for searches: their copies are not found.
-        copies = [copy_of(one) for one in later]
-        self._sync.sessions.rewrite(name, [_as_message(session_message), *copies], from_id=old["id"])
-        self._sync.forget(f"message:{old['id']}")
+        while True:
+            session, messages = self._sync.sessions.get_session(name), self._read_messages(name)
+            places = [
+                n for n, one in enumerate(messages) if one.get("key") == str(session_message.message_id)
+            ]
+            if session is None or not places:
+                raise SessionException(f"Message {session_message.message_id} does not exist")
+            old, later = messages[places[0]], messages[places[0] + 1 :]
+            if not old.get("forgotten"):
+                session_message.created_at = item_of(old, _read_text)["created_at"]
+                self._sync.forget(f"message:{old['id']}")
+                continue
+            # Later messages stay where they are for searches: their copies are not found.
+            changed = [_as_message(session_message), *map(copy_of, later)]
+            with suppress(Conflict):
+                self._sync.sessions.rewrite(name, changed, from_id=old["id"], if_revision=session["revision"])
+                return
 
     def list_messages(
         self, session_id: str, agent_id: str, limit: int | None = None, offset: int = 0, **_: Any
