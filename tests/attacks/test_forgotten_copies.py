@@ -264,4 +264,20 @@ def test_a_title_that_repeats_the_message_is_named(memory: mnemos.Memory) -> Non
     memory.sessions.set_title("chat", "the code of the garden door")
     memory.sessions.set_title("other", "An afternoon")
     assert memory.forget("message:1")["kept"] == ["the title of session:chat"]
+
+
+def test_metadata_that_repeats_the_message_is_named(memory: mnemos.Memory) -> None:
+    said = str(memory.sessions.get_messages("chat")[0]["content"])
+    memory.sessions.update_metadata(
+        "chat", {"state": {"asked": [said]}, "first": said[:25], "user": said[:4]}
+    )
+    memory.sessions.update_metadata("other", {"state": "An afternoon"})
+    assert memory.forget("message:1")["kept"] == ["the metadata of session:chat"]
+
+
+def test_what_was_made_from_a_message_leaves_the_metadata_with_it(memory: mnemos.Memory) -> None:
+    said = str(memory.sessions.get_messages("chat")[0]["content"])
+    memory.sessions.update_metadata("chat", {"derived": {"summary": said}, "cwd": "/project"})
+    assert memory.forget("message:1")["kept"] == []
+    assert (memory.sessions.get_session("chat") or {})["metadata"] == {"cwd": "/project"}
     assert memory.forget("message:2")["kept"] == []

@@ -88,6 +88,22 @@ def test_lines_that_nobody_said_are_kept_and_not_recalled(run: Any, tmp_path: Pa
         assert memory.search("queue enqueue") == []
 
 
+def test_a_forgotten_line_is_not_left_in_the_summary_of_its_session(run: Any, tmp_path: Path) -> None:
+    async def check() -> None:
+        store = Counted(tmp_path)
+        await store.append(KEY, [entry(1, "The code is ZEBRAFISH."), entry(2, "And the next?")])
+        with mnemos.open(tmp_path) as memory:
+            memory.forget(f"message:{memory.search('ZEBRAFISH')[0]['id']}")
+        assert not any(b"ZEBRAFISH" in path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+        for _ in range(2):
+            [summary] = await store.list_session_summaries(KEY["project_key"])
+            assert summary["data"]["first_prompt"] == "[forgotten]"
+            await store.append(KEY, [entry(3)])
+        await store.close()
+
+    run(check)
+
+
 def test_a_disabled_memory_keeps_transcripts_in_this_process(run: Any, tmp_path: Path) -> None:
     async def check() -> None:
         for _ in range(2):

@@ -13,6 +13,7 @@ from mnemos.errors import Conflict, NotFound
 from mnemos.integrations.shared.history import item_of, list_sessions, message_of, name_session
 from mnemos.integrations.shared.memory_source import OpenedStore, framework
 from mnemos.sessions.session_types import Session
+from mnemos.sessions.session_upkeep import DERIVED
 
 with framework("claude-agent-sdk"):
     from claude_agent_sdk import fold_session_summary
@@ -54,10 +55,14 @@ class MnemosSessionStore(OpenedStore, SessionStore):
         session = await self._memory.sessions.get_session(session_id)
         if session is None:
             return False
-        summary = fold_session_summary(session["metadata"].get("summary"), key, entries)
+        # A summary that repeated what was forgotten is gone, and is made again from the lines.
+        known = _read_summary(session)
+        before = await self.load(key) if known is None and session["message_count"] else None
+        summary = fold_session_summary(known, key, [*(before or ()), *entries])
+        made = {DERIVED: {"summary": summary}}
         try:
             await self._memory.sessions.append_messages(
-                session_id, messages, metadata={"summary": summary}, if_revision=session["revision"]
+                session_id, messages, metadata=made, if_revision=session["revision"]
             )
         except (Conflict, NotFound):
             return False
@@ -80,11 +85,12 @@ class MnemosSessionStore(OpenedStore, SessionStore):
         ]
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
-        return [
-            {**session["metadata"]["summary"], "mtime": _mtime(session)}
-            for session in await self._list(project_key)
-            if "summary" in session["metadata"]
-        ]
+        found: list[SessionSummaryEntry] = []
+        for session in await self._list(project_key):
+            key = SessionKey(project_key=project_key, session_id=session["metadata"]["session_id"])
+            summary = _read_summary(session) or fold_session_summary(None, key, await self.load(key) or [])
+            found.append({**summary, "mtime": _mtime(session)})
+        return found
 
     async def delete(self, key: SessionKey) -> None:
         session_id = _name(key)
@@ -131,6 +137,11 @@ def _make_line(message: Any, before: list[Any], after: list[Any]) -> dict[str, A
     about = {name: value for name, value in alike[0].items() if name != "toolUseResult"}
     chained = {"uuid": message["key"], "parentUuid": uuids[-1] if uuids else None}
     return {**about, **chained, "message": {**alike[0].get("message", {}), **said}}
+
+
+def _read_summary(session: Session) -> SessionSummaryEntry | None:
+    summary: SessionSummaryEntry | None = session["metadata"].get(DERIVED, {}).get("summary")
+    return summary
 
 
 def _mtime(session: Session) -> int:

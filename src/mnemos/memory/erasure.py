@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Numbers of entries have fewer.
 _DIGITS: Final = 16
+# Characters of metadata that repeat a message and not only a word of it.
+_COPIED: Final = 20
 _STRUCTURE: Final = frozenset({"id", "name", "tool_use_id", "type"})
 
 
@@ -137,9 +139,9 @@ def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> di
         # Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
         taken, further = _erase_facts(memory, said)
         erased += taken
-        kept += further + _find_title(memory, said)
         templates += _find_templates(memory, said)
         _erase_item(memory, ref, said, user)
+        kept += further + _find_repeats(memory, said)
     gone = {*erased, *refs}
     memory.feeds.asked.forget([*gone], texts)
     kept = [one for one in dict.fromkeys(kept) if one not in gone]
@@ -243,14 +245,20 @@ def _erase_facts(memory: Memory, said: _Said | None) -> tuple[list[str], list[st
     return [f"fact:{one}" for one in taken], [f"fact:{one}" for one in further]
 
 
-def _find_title(memory: Memory, said: _Said | None) -> list[str]:
-    """Name the title of the session that a message is in, if one repeats the other."""
+def _find_repeats(memory: Memory, said: _Said | None) -> list[str]:
+    """Name the title and the metadata of the session that a message is in, if they repeat it."""
     session = None if said is None or said.about else memory.sessions.get_session(said.session_id)
-    if said is None or session is None or not session["title"]:
+    text = "\n".join(said.texts).casefold().strip() if said else ""
+    if said is None or session is None or not text:
         return []
-    title, text = session["title"].casefold(), "\n".join(said.texts).casefold().strip()
-    is_same = title in text or (text and text in title)
-    return [f"the title of session:{said.session_id}"] if is_same else []
+    title = (session["title"] or "").casefold()
+    noted = [one.casefold() for one in _iterate_texts(session["metadata"])]
+    found = {
+        "title": bool(title) and (title in text or text in title),
+        # A short value, such as a name, does not repeat the message.
+        "metadata": any(text in one or (len(one) >= _COPIED and one in text) for one in noted),
+    }
+    return [f"the {name} of session:{said.session_id}" for name, repeats in found.items() if repeats]
 
 
 def _find_templates(memory: Memory, said: _Said | None) -> list[str]:

@@ -28,6 +28,9 @@ IMPORT = "sessions.import"
 PRUNE = "sessions.prune"
 FORGET = "forget"
 
+DERIVED = "derived"
+"""The key of a session's metadata for what programs made from its messages, which may repeat them."""
+
 # A larger session can't be restored; the command says so before it deletes one.
 KEEP_CHARACTERS = 20_000_000
 
@@ -152,10 +155,18 @@ def forget_message(tx: Writes, message_id: int, now: float, log: Log) -> None:
         raise NotFound(f"There is no message {message_id}.")
     if not row.forgotten:
         tx.sessions.forget_message(message_id, tool_calls=calls_without_arguments(row), at=now)
-        # A writer that read the text before must not write it again. The session was not used, so its time stays.
+        # A writer that has read the text must not write it again. The session was not used: its time stays.
         tx.sessions.revise(row.session_id, 0.0)
+        _drop_derived(tx, row.session_id)
         tx.audit.scrub(ref(row.session_id))
         log(tx, FORGET, f"message:{message_id}", None, None)
+
+
+def _drop_derived(tx: Writes, session_id: str) -> None:
+    session = tx.sessions.get(session_id)
+    about = json.loads(session.metadata) if session and session.metadata else None
+    if isinstance(about, dict) and about.pop(DERIVED, None) is not None:
+        tx.sessions.set_metadata(session_id, dump_json(about))
 
 
 def forget_session(tx: Writes, session_id: str, log: Log, now: float) -> None:

@@ -31,6 +31,7 @@ from mnemos.integrations.small_talk import cut_question
 from mnemos.memory import Memory
 from mnemos.memory.recall_log import asked_in
 from mnemos.recall.answer import KINDS
+from mnemos.sessions.session_upkeep import DERIVED
 from mnemos.text.fences import strip_fences
 from mnemos.text.tokens import count_tokens
 
@@ -361,7 +362,7 @@ def _finish(memory: Memory, conversation: Conversation, session_id: str, message
     candidates = stated_facts.find_candidates(memory, session_id, messages)
     conversation.end(session_id)
     if candidates:
-        memory.sessions.update_metadata(session_id, {"candidates": candidates})
+        memory.sessions.update_metadata(session_id, {DERIVED: {"candidates": candidates}})
 
 
 @cache

@@ -278,10 +278,10 @@ def test_a_finished_session_is_closed_with_candidates(memory: Memory, builtin: B
     session = memory.sessions.get_session("s1")
     assert session is not None
     assert session["end_reason"] == "ended"
-    (candidate,) = session["metadata"]["candidates"]["facts"]
+    (candidate,) = session["metadata"]["derived"]["candidates"]["facts"]
     assert "PostgreSQL" in candidate["fact"]
     assert candidate["message_id"] == memory.sessions.get_messages("s1")[0]["id"]
-    assert session["metadata"]["candidates"]["templates"] == [["ls", "cat", "sed"]]
+    assert session["metadata"]["derived"]["candidates"]["templates"] == [["ls", "cat", "sed"]]
     assert memory.facts.count() == 1
 
 
@@ -293,7 +293,7 @@ def test_candidates_are_added_to_existing_metadata(memory: Memory, builtin: Buil
     settle(builtin)
     session = memory.sessions.get_session("s1")
     assert session is not None
-    (candidate,) = session["metadata"]["candidates"]["facts"]
+    (candidate,) = session["metadata"]["derived"]["candidates"]["facts"]
     assert "PostgreSQL" in candidate["fact"]
     assert session["metadata"]["cwd"] == "/project"
 
@@ -309,7 +309,7 @@ def test_candidates_are_replaced_when_a_continued_session_ends(
     settle(builtin)
     session = memory.sessions.get_session("s1")
     assert session is not None
-    postgres, redis = session["metadata"]["candidates"]["facts"]
+    postgres, redis = session["metadata"]["derived"]["candidates"]["facts"]
     assert "PostgreSQL" in postgres["fact"]
     assert "Redis" in redis["fact"]
 
