@@ -7,16 +7,41 @@ find`` lists them, and ``mnemos forget`` erases them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mnemos.errors import MnemosError
 from mnemos.integrations.shared.files import FileProblem, MemoryFiles
 from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
+from mnemos.integrations.shared.tools import ARGUMENTS
 from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.storage.entries import USUAL_USER
 
 with framework("anthropic"):
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+
+
+def _answer(work: Callable[[], str]) -> str:
+    """Return the answer; what went wrong is an error of the tool, which the model reads."""
+    try:
+        return work()
+    except (FileProblem, MnemosError) as exc:
+        raise ToolError(str(exc)) from exc
+
+
+def _make_command(name: str) -> Any:
+    def run(self: MnemosMemoryTool, command: Any) -> str:
+        given = [getattr(command, one) for one in ARGUMENTS[name]]
+        return _answer(partial(getattr(self._files, name), *given))
+
+    return run
+
+
+def _make_async_command(name: str) -> Any:
+    async def run(self: AsyncMnemosMemoryTool, command: Any) -> str:
+        return await self._lanes.run(WRITES, partial(getattr(self._tool, name), command))
+
+    return run
 
 
 class MnemosMemoryTool(OpenedSync, BetaAbstractMemoryTool):
@@ -28,23 +53,7 @@ class MnemosMemoryTool(OpenedSync, BetaAbstractMemoryTool):
         self._memory, self._owned = open_source(memory, **flags)
         self._files = MemoryFiles(self._sync, user_id)
 
-    def view(self, command: Any) -> str:
-        return _answer(lambda: self._files.view(command.path, command.view_range))
-
-    def create(self, command: Any) -> str:
-        return _answer(lambda: self._files.create(command.path, command.file_text))
-
-    def str_replace(self, command: Any) -> str:
-        return _answer(lambda: self._files.str_replace(command.path, command.old_str, command.new_str))
-
-    def insert(self, command: Any) -> str:
-        return _answer(lambda: self._files.insert(command.path, command.insert_line, command.insert_text))
-
-    def delete(self, command: Any) -> str:
-        return _answer(lambda: self._files.delete(command.path))
-
-    def rename(self, command: Any) -> str:
-        return _answer(lambda: self._files.rename(command.old_path, command.new_path))
+    view, create, str_replace, insert, delete, rename = map(_make_command, ARGUMENTS)
 
     def clear_all_memory(self) -> str:
         return _answer(self._files.clear)
@@ -58,23 +67,7 @@ class AsyncMnemosMemoryTool(BetaAsyncAbstractMemoryTool):
         self._tool = MnemosMemoryTool(memory, user_id=user_id, **flags)
         self._lanes = Lanes()
 
-    async def view(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.view(command))
-
-    async def create(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.create(command))
-
-    async def str_replace(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.str_replace(command))
-
-    async def insert(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.insert(command))
-
-    async def delete(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.delete(command))
-
-    async def rename(self, command: Any) -> str:
-        return await self._lanes.run(WRITES, lambda: self._tool.rename(command))
+    view, create, str_replace, insert, delete, rename = map(_make_async_command, ARGUMENTS)
 
     async def clear_all_memory(self) -> str:
         return await self._lanes.run(WRITES, self._tool.clear_all_memory)
@@ -82,11 +75,3 @@ class AsyncMnemosMemoryTool(BetaAsyncAbstractMemoryTool):
     async def close(self) -> None:
         """Close the memory, if it was opened here."""
         await self._lanes.run(WRITES, self._tool.close)
-
-
-def _answer(work: Callable[[], str]) -> str:
-    """Return the answer; what went wrong is an error of the tool, which the model reads."""
-    try:
-        return work()
-    except (FileProblem, MnemosError) as exc:
-        raise ToolError(str(exc)) from exc

@@ -8,7 +8,7 @@ passages of everything in the memory. Works in sync and async agents.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +17,7 @@ from mnemos.integrations.shared.history import name_session
 from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block, recall_block_now, warn_once
 from mnemos.memory.async_memory import AsyncMemory
+from mnemos.memory.call_lanes import WRITES, Lanes
 from mnemos.recall.answer import RecallHit
 from mnemos.text.stored_text import escape_tags
 
@@ -40,7 +41,7 @@ class MnemosMiddleware(OpenedSync, AgentMiddleware):
         """``memory``: one that is open, or the home or URL to open; ``user_id``: for runs without one."""
         super().__init__()
         self._memory, self._owned = open_source(memory, **flags)
-        self._user_id = user_id
+        self._user_id, self._lanes = user_id, Lanes()
         # Runs without a thread are recorded together.
         self._thread = str(uuid4())
 
@@ -56,17 +57,14 @@ class MnemosMiddleware(OpenedSync, AgentMiddleware):
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - as LangChain has it
         session_id, user_id = self._place()
-        with _failures_as_warnings():
-            sessions = self._sync.sessions
-            sessions.ensure_session(session_id, SOURCE, user_id=user_id)
-            sessions.append_messages(session_id, list(_read_turn(state["messages"])))
+        try:
+            self._sync.sessions.ensure_session(session_id, SOURCE, user_id=user_id)
+            self._sync.sessions.append_messages(session_id, list(_read_turn(state["messages"])))
+        except MnemosError as exc:
+            warn_once(f"Turns are not recorded: {exc}")
 
-    async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - as LangChain has it
-        session_id, user_id = self._place()
-        with _failures_as_warnings():
-            sessions = self._memory.sessions
-            await sessions.ensure_session(session_id, SOURCE, user_id=user_id)
-            await sessions.append_messages(session_id, list(_read_turn(state["messages"])))
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        await self._lanes.run(WRITES, partial(self.after_agent, state, runtime))
 
     def _place(self) -> tuple[str, str | None]:
         """Return the session of this run and its user. Threads of two users are two sessions."""
@@ -129,15 +127,6 @@ class MnemosRetriever(BaseRetriever):
     def _ask(self, k: int | None) -> dict[str, Any]:
         asked = {"limit": self.k if k is None else k, "user_id": self.user_id, "matches_only": True}
         return {**asked, **(self.options or {})}
-
-
-@contextmanager
-def _failures_as_warnings() -> Iterator[None]:
-    """Let the agent go on if its turn can't be recorded."""
-    try:
-        yield
-    except MnemosError as exc:
-        warn_once(f"Turns are not recorded: {exc}")
 
 
 def _add(request: ModelRequest, block: str) -> ModelRequest:

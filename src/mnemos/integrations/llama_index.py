@@ -49,7 +49,8 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         asked = next((one.content for one in reversed(messages or []) if one.role.value == "user"), "")
-        own = [] if (key := block_kwargs.get("session_id")) is None else [self._name(str(key))]
+        key = block_kwargs.get("session_id")
+        own = [] if key is None else [name_session(SOURCE, self._user_id, str(key))]
         return await recall_block(self._memory, asked or "", user_id=self._user_id, exclude_session_ids=own)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
@@ -61,9 +62,6 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
             by_key.setdefault(key, []).append(as_message(message))
         for key, new in by_key.items():
             await History(self._memory, key, SOURCE, user_id=self._user_id).append(new)
-
-    def _name(self, key: str) -> str:
-        return name_session(SOURCE, self._user_id, key)
 
 
 def as_message(message: ChatMessage) -> dict[str, Any]:

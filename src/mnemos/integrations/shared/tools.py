@@ -54,9 +54,9 @@ async def _call(memory: AsyncMemory, name: str, user_id: str | None, given: Mapp
 
 def _run(files: MemoryFiles, given: Mapping[str, Any]) -> str:
     command = given.get("command")
-    if command not in _ARGUMENTS:
-        return f"Unknown command: {command}. Use {', '.join(_ARGUMENTS)}."
-    values = {name: given.get(name) for name in _ARGUMENTS[command]}
+    if command not in ARGUMENTS:
+        return f"Unknown command: {command}. Use {', '.join(ARGUMENTS)}."
+    values = {name: given.get(name) for name in ARGUMENTS[command]}
     if missing := [name for name, value in values.items() if value is None and name != "view_range"]:
         return f"{command} needs {', '.join(missing)}."
     try:
@@ -66,7 +66,7 @@ def _run(files: MemoryFiles, given: Mapping[str, Any]) -> str:
 
 
 _ABOUT_FILES: Final = "Read and write files below /memories, which are there in later conversations."
-_ARGUMENTS: Final = {
+ARGUMENTS: Final = {
     "view": ("path", "view_range"),
     "create": ("path", "file_text"),
     "str_replace": ("path", "old_str", "new_str"),
@@ -74,10 +74,11 @@ _ARGUMENTS: Final = {
     "delete": ("path",),
     "rename": ("old_path", "new_path"),
 }
+"""The commands on files, with their arguments in the order of the methods of ``MemoryFiles``."""
 _COMMANDS: Final = {
     "type": "object",
     "properties": {
-        "command": {"type": "string", "enum": list(_ARGUMENTS)},
+        "command": {"type": "string", "enum": list(ARGUMENTS)},
         **{
             name: {"type": "string"}
             for name in ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
