@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
@@ -12,7 +13,7 @@ from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import MnemosError, Unavailable
 from mnemos.integrations.providers import discovery, provider_tools, setup
 from mnemos.integrations.providers.setup import Field
-from mnemos.operations.base import Info, Operation, Question, Result, Traits
+from mnemos.operations.base import Info, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import cut
 from mnemos.text.stored_text import join_items
 
@@ -30,20 +31,9 @@ class ListProviders(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> ProvidersListed:
         used = memory.settings.provider or discovery.BUILT_IN
-        return ProvidersListed(
-            providers=[
-                ProviderInfo(
-                    name=one.name,
-                    version=one.version,
-                    description=one.description,
-                    where=one.where,
-                    used=one.name in (used, discovery.BUILT_IN),
-                    requirements=list(one.requirements),
-                    problem=one.problem,
-                )
-                for one in discovery.find_providers(memory.settings.home)
-            ]
-        )
+        found = discovery.find_providers(memory.settings.home)
+        listed = [{**asdict(one), "used": one.name in (used, discovery.BUILT_IN)} for one in found]
+        return ProvidersListed(providers=[fill(ProviderInfo, one) for one in listed])
 
 
 class ProviderInfo(Info, frozen=True, kw_only=True):
@@ -111,7 +101,7 @@ def _check_provider(memory: Memory, name: str) -> ProviderShown:
         used=name,
         available=available,
         tools=list(known),
-        missing=[_info(field) for field in missing],
+        missing=[fill(ProviderField, field) for field in missing],
         problem="; ".join([*packages, *wrong]),
     )
 
@@ -190,7 +180,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
             used=not missing,
             kept=list(kept),
             secrets=list(secrets),
-            missing=[_info(field) for field in missing],
+            missing=[fill(ProviderField, field) for field in missing],
         )
 
     def questions(self, memory: Memory) -> Sequence[Question]:
@@ -248,17 +238,6 @@ def _save(name: str, loaded: setup.Loaded, values: dict[str, str], home: str) ->
             save(values, home)
     except Exception as exc:
         raise Unavailable(f"The provider {name!r} did not keep its values: {exc}") from exc
-
-
-def _info(field: Field) -> ProviderField:
-    return ProviderField(
-        key=field.key,
-        description=field.description,
-        secret=field.secret,
-        url=field.url,
-        choices=list(field.choices),
-        env_var=field.env_var,
-    )
 
 
 def _render_missing(name: str, missing: Sequence[ProviderField]) -> list[str]:

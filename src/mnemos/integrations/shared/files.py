@@ -202,13 +202,7 @@ class MemoryFiles:
             found += page
         return [one for one in found if one.key.startswith(f"{name}/")]
 
-    def _write(
-        self,
-        put: Sequence[NewEntry],
-        *,
-        expected: Expected,
-        delete: Sequence[str] = (),
-    ) -> None:
+    def _write(self, put: Sequence[NewEntry], *, expected: Expected, delete: Sequence[str] = ()) -> None:
         revisions = {name: entry.revision if entry else None for name, entry in expected.items()}
         self._memory.entries.write(self._namespace, put, delete=delete, if_revisions=revisions)
 
@@ -220,18 +214,16 @@ class MemoryFiles:
         [old] = above
         for start in range(0, len(names), _AT_ONCE):
             moved = {name: self._get(name) for name in names[start : start + _AT_ONCE]}
-            put = {
-                new + name[len(old) :]: NewEntry(
-                    new + name[len(old) :], entry.value, fields=[] if entry.value == _FOLDER else None
-                )
+            put = [
+                NewEntry(new + name[len(old) :], entry.value, fields=[] if entry.value == _FOLDER else None)
                 for name, entry in moved.items()
                 if entry
-            }
-            expected = {**dict.fromkeys(put), **moved, **above}
+            ]
+            expected = {**{one.key: None for one in put}, **moved, **above}
             if old in moved:
                 expected |= folders
-                put |= {one.key: one for one in _make_folders(folders)}
-            self._write([*put.values()], expected=expected, delete=[*moved])
+                put += _make_folders(folders)
+            self._write(put, expected=expected, delete=[*moved])
 
 
 def _make_folders(names: Iterable[str]) -> list[NewEntry]:
