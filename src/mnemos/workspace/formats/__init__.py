@@ -12,7 +12,7 @@ from typing import BinaryIO
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats.columns import BadLine, Column, Kind, Limits, Row, Table
 from mnemos.workspace.formats.delimited import DelimitedTable
-from mnemos.workspace.formats.json_elements import BadElement, decode_leniently
+from mnemos.workspace.formats.json_document import BadElement, decode_line
 from mnemos.workspace.formats.json_table import JsonTable
 from mnemos.workspace.formats.source import (
     Encoding,
@@ -106,7 +106,7 @@ def _are_json_lines(text: str) -> bool:
     if found is None:
         return False
     try:
-        decode_leniently(found[1])
+        decode_line(found[1])
     except BadElement:
         return False
     return True

@@ -40,7 +40,7 @@ _DECIMALS = re.compile(rf"(?:(?!-0\n)(?:{_DECIMAL})?\n)*+")
 _LONG_EXPONENT = re.compile(r"(?m)^.*[eE][+-][0-9]{3}$")
 _ANY_NUMBER = re.compile(r"[-+]?[0-9][0-9.,_ ]*(?:[eE][-+]?[0-9]+)?%?")
 
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 _BLANKS = (
     "\\x00-\\x20\\x7f-\\xa0\\xad\\u1680\\u180e\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u2064\\u3000\\ufeff"
@@ -141,7 +141,7 @@ def _is_in_range(cell: str) -> bool:
 
 
 def _fit_64_bits(text: str) -> bool:
-    return all(_SMALLEST <= int(cell) <= _LARGEST for cell in text.split() if len(cell) >= 19)
+    return all(SMALLEST <= int(cell) <= LARGEST for cell in text.split() if len(cell) >= 19)
 
 
 def remove_guard(cell: str) -> str:

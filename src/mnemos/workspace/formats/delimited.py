@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from mnemos.errors import InvalidInput
@@ -36,10 +35,8 @@ from mnemos.workspace.formats.source import (
     CUT,
     END,
     Encoding,
-    LineBlocks,
-    RecordTooLong,
+    Lines,
     Source,
-    count_ends,
     decode,
     split_lines,
     whole_lines,
@@ -48,8 +45,6 @@ from mnemos.workspace.formats.source import (
 _SAMPLE = 64 * 1024
 _SAMPLE_LINES = 20
 _SPELLED = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "pipes"}
-
-Record = Sequence[str]
 
 
 class DelimitedTable:
@@ -87,7 +82,7 @@ class DelimitedTable:
         skip = self._has_header
         for good in self._read_good(BadLines()):
             rows = good[1:] if skip else good
-            skip = skip and not good
+            skip = False
             if rows:
                 yield self._convert(rows) if self._is_guarded else rows
 
@@ -134,50 +129,43 @@ class DelimitedTable:
         return piece
 
     def _read_good(self, bad: BadLines) -> Iterator[list[list[str]]]:
-        """Yield the records that fit the table, in batches."""
-        fitting, blank = {self._width}, {0}
-        for batch in read_batches(map(self._notice_guards, self._pieces()), self._dialect, self._limits, bad):
-            widths = set(map(len, batch.records))
-            if not batch.is_ordinary or not widths <= fitting | blank:
-                yield self._sort_out(batch, bad)
-            elif widths == fitting:
-                yield batch.records
-            elif self._width == 1:
-                yield [record or [""] for record in batch.records]
-            else:
-                yield [record for record in batch.records if record]
+        """Yield the records that fit the table, some at a time."""
+        width, good = self._width, list[list[str]]()
+        lines = Lines(map(self._notice_guards, self._pieces()), self._limits.item)
+        pieces = 0
+        for begins, ends, record in read_records(lines, self._dialect, bad):
+            if len(record) != width or lines.may_be_odd:
+                record, flaw = self._fit(record)
+                if flaw:
+                    after = f" (it goes on to line {ends:,})" if ends > begins else ""
+                    bad.add(begins, flaw + after)
+                    continue
+                if not record:
+                    continue
+            good.append(record)
+            if lines.pieces > pieces:
+                pieces = lines.pieces
+                yield good
+                good = []
+        if good:
+            yield good
 
-    def _sort_out(self, batch: Batch, bad: BadLines) -> list[list[str]]:
-        good: list[list[str]] = []
-        line = batch.line
-        for record in batch.records:
-            fitting = record or self._blank_line()
-            if len(fitting) > self._width and not any(fitting[self._width :]):
-                fitting = fitting[: self._width]
-            reason = self._find_flaw(fitting, is_ordinary=batch.is_ordinary) if fitting else ""
-            lines = count_lines(record)
-            if reason:
-                bad.add(line, reason if lines == 1 else f"{reason} (it goes on to line {line + lines - 1:,})")
-            elif fitting:
-                good.append(fitting)
-            line += lines
-        return good
+    def _fit(self, record: list[str]) -> tuple[list[str], str]:
+        """Return a record as the table takes it, empty for a blank line, and what is wrong with it."""
+        width = self._width
+        if not record:
+            return ([""] if width == 1 else []), ""
+        if len(record) > width and not any(record[width:]):
+            record = record[:width]
+        if any(CUT in cell for cell in record):
+            return record, f"longer than {self._limits.item:,} characters"
+        if (size := row_size(record)) > self._limits.item:
+            return record, f"{size:,} bytes; a row has at most {self._limits.item:,}"
+        if len(record) != width:
+            return record, f"{len(record)} field{'s' * (len(record) != 1)} where {width} were expected"
+        return record, ""
 
-    def _blank_line(self) -> list[str]:
-        return [""] if self._width == 1 else []
-
-    def _find_flaw(self, record: Record, *, is_ordinary: bool) -> str:
-        if not is_ordinary:
-            if any(CUT in cell for cell in record):
-                return f"longer than {self._limits.item:,} characters"
-            size = row_size(record)
-            if size > self._limits.item:
-                return f"{size:,} bytes; a row has at most {self._limits.item:,}"
-        if len(record) != self._width:
-            return f"{len(record)} field{'s' * (len(record) != 1)} where {self._width} were expected"
-        return ""
-
-    def _convert(self, rows: Sequence[Record]) -> list[Row]:
+    def _convert(self, rows: Sequence[Sequence[str]]) -> list[Row]:
         columns = [
             self._convert_column(cells, column.type)
             for cells, column in zip(zip(*rows, strict=True), self.columns, strict=True)
@@ -190,67 +178,27 @@ class DelimitedTable:
         return [remove_guard(cell) if cell else None for cell in cells]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    records: list[list[str]]
-    line: int
-    """Line on which the first record begins."""
-    is_ordinary: bool
-    """True if no record can exceed the limit or have lost a line."""
+def read_records(lines: Lines, dialect: Dialect, bad: BadLines) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the records with their first and last line, blank lines as empty ones.
 
-
-def read_batches(pieces: Iterator[str], dialect: Dialect, limits: Limits, bad: BadLines) -> Iterator[Batch]:
-    """Yield all records, with blank lines as empty ones. Records too long to parse are added to ``bad``.
-
-    A batch ends with the first record that is complete after another block was begun.
+    A record too long to parse, and one whose quote is never closed, are added to ``bad``.
     """
-    blocks = LineBlocks(pieces, limits.item, end=END + dialect.delimiter + END)
-    reader = csv.reader(chain.from_iterable(blocks), **dialect.options)
-    lines_before = 0
-    while not blocks.ended:
-        line = lines_before + reader.line_num + 1
-        handed_out = blocks.handed_out
-        records: list[list[str]] = []
+    end = END + dialect.delimiter + END
+    reader = csv.reader(lines.iterate(end), **dialect.options)
+    while True:
+        begins = reader.line_num + 1
         try:
-            for record in reader:
-                records.append(record)
-                if blocks.handed_out != handed_out:
-                    break
+            record = next(reader)
+        except StopIteration:
+            return
         except csv.Error:
-            bad.add(_line_after(records, line), _too_long("a cell", limits, lines_before + reader.line_num))
-        except RecordTooLong:
-            lines_before += reader.line_num
-            bad.add(_line_after(records, line), _too_long("a record", limits, lines_before))
-            # chain() does not survive an exception. A new one goes on at the same place.
-            reader = csv.reader(chain.from_iterable(blocks), **dialect.options)
-        blocks.record_done()
-        if blocks.ended:
-            _remove_end(records, line, bad)
-        if records:
-            yield Batch(records, line, blocks.are_ordinary)
-
-
-def count_lines(record: Sequence[str]) -> int:
-    """Return how many lines of the file a record takes."""
-    return 1 + sum(count_ends(cell) + cell.count(CUT) for cell in record) - (record == [CUT])
-
-
-def _remove_end(records: list[list[str]], line: int, bad: BadLines) -> None:
-    """Remove the end mark. It is a separate record unless a quote is still open."""
-    if not records or not any(END in cell for cell in records[-1]):
-        return
-    last = records.pop()
-    if last != [END, END]:
-        lines = count_lines(last)
-        bad.add(
-            _line_after(records, line),
-            "a quote is never closed" + (f"; it swallows the last {lines:,} lines" if lines > 1 else ""),
-        )
-
-
-def _too_long(what: str, limits: Limits, last: int) -> str:
-    return f"{what} of more than {limits.item:,} characters, up to line {last:,}; is a quote missing?"
-
-
-def _line_after(records: Sequence[Sequence[str]], line: int) -> int:
-    return line + sum(map(count_lines, records))
+            most = f"a record of more than {lines.limit:,} characters"
+            bad.add(begins, f"{most}, up to line {reader.line_num:,}; is a quote missing?")
+        else:
+            if not record or END not in record[-1]:
+                yield begins, reader.line_num, record
+            elif record != [END, END]:
+                lost = reader.line_num - begins
+                more = f"; it swallows the last {lost:,} lines" if lost > 1 else ""
+                bad.add(begins, f"a quote is never closed{more}")
+        lines.pending = 0

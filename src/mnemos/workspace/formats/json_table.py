@@ -2,162 +2,129 @@
 
 Rows are objects (the columns are all keys of the file in the order of their first appearance), arrays (the
 first may name the columns) or single values. The majority of the first rows decides, and other rows are bad
-lines.
+lines. A document is read value by value, so that no more than one is in memory. If it breaks off or is not
+JSON, it is refused with the line, because half of it would look like all of it. In JSON lines, a broken line
+is left out.
+
+Values in the table:
+
+===================  ===========================================================================
+true, false          1, 0
+null, missing key    NULL
+object, array        its JSON as text; ``{"$blob": "<base64>"}`` is a blob
+integer              itself; one beyond 64 bits makes its column TEXT
+Infinity, NaN        the infinities as numbers, NULL
+===================  ===========================================================================
+
+Integers and decimal numbers together make a REAL column if floats can hold them. Other mixtures make a column
+without a type, in which values are not changed.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
+from binascii import Error as NotBase64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from operator import itemgetter
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import msgspec
 
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
-from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, Survey, row_size
-from mnemos.workspace.formats.json_elements import (
-    BadElement,
-    Document,
-    Elements,
-    ValueScan,
-    decode_all,
-    decode_leniently,
-    find_on_lines,
-    storable,
+from mnemos.workspace.formats.columns import (
+    LARGEST,
+    SMALLEST,
+    BadLines,
+    Column,
+    Kind,
+    Limits,
+    Row,
+    Survey,
+    Value,
+    row_size,
 )
-from mnemos.workspace.formats.source import Encoding, Source, decode, whole_lines
+from mnemos.workspace.formats.json_document import BadElement, Document, Element, decode_line
+from mnemos.workspace.formats.source import CUT, Encoding, Source, decode, split_lines, whole_lines
 
-Read = Callable[[], Iterator[str]]
-"""Returns the text of the file from its beginning."""
+Layout = Callable[[BadLines], Iterator[Element]]
+"""Reads the rows of a file from its beginning. Bad lines are added to the argument."""
 
 _SHOWN = 5
+_BATCH_CHARACTERS = 250_000
+# A key is a column's name; beyond this it is data.
+_LONGEST_KEY = 1_000
+
+# Number of single values for each object or array from which on they are the rows.
+_REMARKS = 10
+_encode = msgspec.json.Encoder().encode
+
+# Larger integers are changed by a float.
+_EXACT = 2**53
+_NUMBERS = {int, float, bool}
+_TEXTS = {str, list, dict}
+_NESTED = {list, dict}
+BLOB_KEY = "$blob"
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    values: list[Any]
-    line_of: Callable[[int], int]
+def _read_lines(read: Callable[[], Iterator[str]], limits: Limits, bad: BadLines) -> Iterator[Element]:
+    number = 0
+    for piece in whole_lines(read(), limits.item):
+        for line in split_lines(piece):
+            number += 1
+            if line.startswith(CUT):
+                bad.add(number, f"longer than {limits.item:,} characters")
+            elif not line.isspace():
+                try:
+                    value = decode_line(line)
+                except BadElement as exc:
+                    bad.add(number, str(exc))
+                else:
+                    yield number, len(line), value
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A way to read the rows of a file. Each call of ``values`` reads the file again."""
+def _find_rows(read: Callable[[], Iterator[str]], limits: Limits) -> tuple[Layout, str]:
+    """Find the rows of a document, and say what was left out. InvalidInput if there are several tables."""
 
-    values: Callable[[BadLines], Iterator[Values]]
-    note: str = ""
+    def open_document() -> Document:
+        return Document(read(), limits.item)
 
-
-def find_rows_on_lines(read: Read, limits: Limits) -> Layout:
-    def values(bad: BadLines) -> Iterator[Values]:
-        found = find_on_lines(whole_lines(read(), limits.item), limits.item, bad)
-        return _decode(found, limits, bad)
-
-    return Layout(values)
-
-
-def find_rows_in_document(read: Read, limits: Limits) -> Layout:
-    """Find the rows of a JSON document. InvalidInput if there are none, or several tables."""
-    document = Document(read(), limits.item)
+    document = open_document()
     opening = document.ahead()
     if opening == "[":
-        return Layout(lambda bad: _decode(_read_array(read, limits, bad), limits, bad))
-    if opening == "{":
-        return _find_in_object(document, read, limits)
-    if not opening:
-        raise InvalidInput("The file is empty, so there is no table to create.")
-    raise InvalidInput(
-        f"The file starts with {opening!r}, not with an array or an object. Use the format csv or jsonl."
-    )
-
-
-def _read_array(read: Read, limits: Limits, bad: BadLines) -> Iterator[Elements]:
-    document = Document(read(), limits.item)
-    document.ahead()
-    yield from document.elements(bad)
-    if document.ahead():
-        bad.add(document.line(), "text after the end of the array; it was left out")
-
-
-def _read_values(read: Read, limits: Limits, bad: BadLines) -> Iterator[Elements]:
-    document = Document(chain("[", read(), "]"), limits.item)
-    document.ahead()
-    return document.elements(bad)
-
-
-def _find_in_object(document: Document, read: Read, limits: Limits) -> Layout:
-    """Find the array of rows in an object. An object without one is a row, and so are several of them."""
+        return lambda _: _read_array(open_document()), ""
+    if opening != "{":
+        start = f"starts with {opening!r}, not with an array or an object" if opening else "is empty"
+        raise InvalidInput(f"The file {start}. Use the format csv or jsonl.")
     tables: list[str] = []
     others: list[str] = []
-    for raw, kind in document.members():
-        (tables if kind in ("[[", "[{") else others).append(_decode_name(raw))
-        document.skip()
+    for name, is_array, inside in document.members():
+        first = next(inside, None)
+        has_rows = is_array and first is not None and isinstance(first[2], list | dict)
+        (tables if has_rows else others).append(name)
     if not tables or document.ahead():
-        return Layout(lambda bad: _decode(_read_values(read, limits, bad), limits, bad))
+        # An object without a table is a row, and so are several objects.
+        return lambda _: open_document().all_values(), ""
     if len(tables) > 1:
         raise InvalidInput(
             f"The object contains several tables ({_enumerate(tables)}). Put each of them in a separate file."
         )
     note = f"The rows are those of {tables[0]!r}"
     note += f"; {_enumerate(others)} was left out." if others else "."
-    return Layout(lambda bad: _decode(_read_member(read, limits, tables[0], bad), limits, bad), note)
+    return lambda _: _read_member(open_document(), tables[0]), note
 
 
-def _read_member(read: Read, limits: Limits, wanted: str, bad: BadLines) -> Iterator[Elements]:
-    document = Document(read(), limits.item)
-    document.ahead()
-    for raw, _ in document.members():
-        if _decode_name(raw) == wanted:
-            yield from document.elements(bad)
-            return
-        document.skip()
+def _read_array(document: Document) -> Iterator[Element]:
+    yield from document.elements()
+    document.end()
 
 
-def _decode_name(name: str) -> str:
-    """Return the name of a member from its JSON."""
-    try:
-        return str(decode_leniently(name))
-    except BadElement as exc:
-        raise InvalidInput(f"The name {name[:60]} in the JSON object is {exc}") from exc
-
-
-def _decode(found: Iterable[Elements], limits: Limits, bad: BadLines) -> Iterator[Values]:
-    for batch in found:
-        if not batch.raws:
-            continue
-        try:
-            # At most four bytes per character: only then may a row be too large for a table.
-            if max(map(len, batch.raws)) * 4 > limits.item:
-                raise BadElement
-            values = Values(decode_all(batch.raws), batch.line_of)
-        except BadElement:
-            values = _decode_each(batch, limits, bad)
-        yield values
-
-
-def _decode_each(batch: Elements, limits: Limits, bad: BadLines) -> Values:
-    values: list[Any] = []
-    lines: list[int] = []
-    for place, raw in enumerate(batch.raws):
-        line = batch.line_of(place)
-        try:
-            value = decode_leniently(raw)
-            if len(raw) * 4 > limits.item:
-                _check_size(value, limits)
-        except BadElement as exc:
-            bad.add(line, str(exc))
-            continue
-        values.append(value)
-        lines.append(line)
-    return Values(values, lines.__getitem__)
-
-
-def _check_size(value: Any, limits: Limits) -> None:
-    row = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    size = row_size([storable(item) for item in row])
-    if size > limits.item:
-        raise BadElement(f"{size:,} bytes; a row has at most {limits.item:,}")
+def _read_member(document: Document, wanted: str) -> Iterator[Element]:
+    for name, _, inside in document.members():
+        if name == wanted:
+            yield from inside
 
 
 def _enumerate(names: list[str]) -> str:
@@ -165,12 +132,37 @@ def _enumerate(names: list[str]) -> str:
     return ", ".join(repr(name[:60]) for name in names[:_SHOWN]) + more
 
 
-# A key is a column's name; beyond this it is data.
-_LONGEST_KEY = 1_000
+@dataclass(slots=True)
+class _Batch:
+    values: list[Any] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def _batch(elements: Iterable[Element], limits: Limits, bad: BadLines) -> Iterator[_Batch]:
+    """Yield some hundred kilobytes at a time, without what is too long for a row."""
+    batch, size = _Batch(), 0
+    for line, length, value in elements:
+        # At most four bytes per character: only then may it be too large.
+        if length * 4 > limits.item and (measured := _measure(value)) > limits.item:
+            bad.add(line, f"{measured:,} bytes; a row has at most {limits.item:,}")
+            continue
+        batch.values.append(value)
+        batch.lines.append(line)
+        size += length
+        if size > _BATCH_CHARACTERS:
+            yield batch
+            batch, size = _Batch(), 0
+    yield batch
+
+
+def _measure(value: Any) -> int:
+    """Return the bytes of a value as a row."""
+    row = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return row_size([storable(item) for item in row])
 
 
 class JsonTable:
-    """A ``Table`` of JSON. Opening it reads the whole file once, or twice if the rows are in an object."""
+    """A ``Table`` of JSON. Opening it reads the whole file once, or twice if it is an object."""
 
     empty_is_null = False
 
@@ -180,34 +172,53 @@ class JsonTable:
         self.format = format
         self.encoding = encoding.name
         self._source = source
-        find_rows = find_rows_on_lines if format == "jsonl" else find_rows_in_document
-        self._layout = find_rows(lambda: decode(source.chunks(), encoding), limits)
+        self._limits = limits
+
+        def read() -> Iterator[str]:
+            return decode(source.chunks(), encoding)
+
+        note = ""
+        if format == "jsonl":
+            self._layout: Layout = partial(_read_lines, read, limits)
+        else:
+            self._layout, note = _find_rows(read, limits)
         bad = BadLines()
-        found = _read_all(self._layout.values(bad), bad, limits)
-        if found is None:
-            raise InvalidInput(_explain_no_rows(bad, format))
-        self._shape, survey = found
+        survey = self._survey(bad)
         header_names = survey.find_header(asked=header)
         self._skips_first = header_names is not None
-        given = names.clean_names(header_names or self._shape.names(), limits)
+        given = names.clean_names(header_names or self._shape.names, limits)
         self.columns = tuple(Column(name, scan.kind) for name, scan in zip(given, survey.scans, strict=True))
         self._converters = [scan.converter for scan in survey.scans]
         self.rows = survey.count - self._skips_first
         self.bad = sorted(bad.kept, key=lambda line: line.number)
         self.bad_total = bad.total
-        self.notes = [note for note in (encoding.note, self._layout.note) if note]
+        self.notes = [note for note in (encoding.note, note) if note]
 
     def batches(self) -> Iterator[Sequence[Row]]:
         self._source.next_pass()
         skip = self._skips_first
         ignored = BadLines()
-        for batch in self._layout.values(ignored):
+        for batch in _batch(self._layout(ignored), self._limits, ignored):
             rows = self._shape.rows(batch, ignored)
             if skip and rows:
                 del rows[0]
                 skip = False
             if rows:
                 yield self._convert(rows) if any(self._converters) else rows
+
+    def _survey(self, bad: BadLines) -> Survey[ValueScan]:
+        """Read the file once for the shape of its rows and their types. InvalidInput if there are none."""
+        survey: Survey[ValueScan] | None = None
+        for batch in _batch(self._layout(bad), self._limits, bad):
+            if batch.values:
+                if survey is None:
+                    self._shape = _Shape(batch.values, self._limits)
+                    survey = Survey(ValueScan, may_name=self._shape.kind is list)
+                survey.feed(self._shape.rows(batch, bad))
+        if survey is None or not survey.count or not self._shape.names:
+            raise InvalidInput(_explain_no_rows(bad, self.format))
+        self._shape.is_learning = False
+        return survey
 
     def _convert(self, rows: list[tuple[Any, ...]]) -> list[Row]:
         columns = [
@@ -217,118 +228,55 @@ class JsonTable:
         return list(zip(*columns, strict=True))
 
 
-class _Shape(Protocol):
-    """The way a row is made of a value."""
+class _Shape:
+    """The way a row is made of a value: of an object, of an array, or of the value itself."""
 
-    def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
-        """Return one tuple per good value, with as many items as there are columns so far."""
-
-    def names(self) -> list[str]: ...
-
-
-class _Objects:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, first: Sequence[Any], limits: Limits) -> None:
+        counted = Counter(kind if (kind := type(value)) in _NESTED else object for value in first)
         self._limits = limits
-        self._keys: dict[str, None] = {}
-        self._pick: Callable[[Any], tuple[Any, ...]] = tuple
         self.is_learning = True
+        # A few objects among many single values are rows, and the values remarks.
+        weights = {dict: _REMARKS, list: _REMARKS, object: 1}
+        self.kind: type = max(weights, key=lambda kind: weights[kind] * counted[kind])
+        self.names = ["value"] if self.kind is object else []
+        """Of the columns so far; empty ones for arrays."""
+        if self.kind is list:
+            widths = Counter(len(value) for value in first if type(value) is list)
+            self.names = [""] * names.check_count(widths.most_common(1)[0][0], limits)
+        self._keys: dict[str, None] = {}
 
-    def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
-        values = batch.values
-        if set(map(type, values)) == {dict} and set(map(len, values)) == {len(self._keys)}:
-            try:
-                return list(map(self._pick, values))
-            except KeyError:
-                pass
-        good = self._good(batch, bad)
-        keys = tuple(self._keys)
-        return [tuple(map(value.get, keys)) for value in good]
-
-    def names(self) -> list[str]:
-        return list(self._keys)
-
-    def _good(self, batch: Values, bad: BadLines) -> list[dict[str, Any]]:
-        good: list[dict[str, Any]] = []
-        for place, value in enumerate(batch.values):
-            if type(value) is not dict:
-                bad.add(batch.line_of(place), f"{_describe(value)} where an object was expected")
-            elif value.keys() <= self._keys.keys() or self._learn(value):
-                good.append(value)
+    def rows(self, batch: _Batch, bad: BadLines) -> list[tuple[Any, ...]]:
+        """Return one tuple per good value, with as many items as there are columns so far."""
+        good: list[Any] = []
+        for value, line in zip(batch.values, batch.lines, strict=True):
+            if flaw := self._find_flaw(value):
+                bad.add(line, flaw)
             else:
-                bad.add(batch.line_of(place), f"a key has more than {_LONGEST_KEY:,} characters")
-        return good
+                good.append(value)
+        if self.kind is dict:
+            return [tuple(map(value.get, self._keys)) for value in good]
+        return list(map(tuple, good)) if self.kind is list else [(value,) for value in good]
 
-    def _learn(self, value: dict[str, Any]) -> bool:
-        """Add new columns. False if a key is too long for one; the second pass meets no other unknown
-        keys."""
+    def _find_flaw(self, value: Any) -> str:
+        if self.kind is dict:
+            if type(value) is not dict:
+                return f"{_describe(value)} where an object was expected"
+            return "" if value.keys() <= self._keys.keys() else self._learn(value)
+        if self.kind is not list:
+            return f"{_describe(value)} where a single value was expected" if type(value) in _NESTED else ""
+        if type(value) is not list:
+            return f"{_describe(value)} where an array was expected"
+        width = len(self.names)
+        return "" if len(value) == width else f"{len(value)} values where {width} were expected"
+
+    def _learn(self, value: dict[str, Any]) -> str:
+        """Add new columns, unless a key is too long for one. The second pass meets no other unknown keys."""
         if not self.is_learning or any(len(key) > _LONGEST_KEY for key in value):
-            return False
+            return f"a key has more than {_LONGEST_KEY:,} characters"
         self._keys.update(dict.fromkeys(value))
         names.check_count(len(self._keys), self._limits)
-        pick = itemgetter(*self._keys)
-        self._pick = pick if len(self._keys) > 1 else lambda value: (pick(value),)
-        return True
-
-
-class _Arrays:
-    def __init__(self, first: Sequence[Any], limits: Limits) -> None:
-        widths = Counter(len(value) for value in first if type(value) is list)
-        self._width = names.check_count(widths.most_common(1)[0][0], limits)
-
-    def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
-        good: list[tuple[Any, ...]] = []
-        for place, value in enumerate(batch.values):
-            if type(value) is list and len(value) == self._width:
-                good.append(tuple(value))
-            elif type(value) is list:
-                bad.add(batch.line_of(place), f"{len(value)} values where {self._width} were expected")
-            else:
-                bad.add(batch.line_of(place), f"{_describe(value)} where an array was expected")
-        return good
-
-    def names(self) -> list[str]:
-        return [""] * self._width
-
-
-class _Singles:
-    def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
-        good: list[tuple[Any, ...]] = []
-        for place, value in enumerate(batch.values):
-            if type(value) in (dict, list):
-                bad.add(batch.line_of(place), f"{_describe(value)} where a single value was expected")
-            else:
-                good.append((value,))
-        return good
-
-    def names(self) -> list[str]:
-        return ["value"]
-
-
-def _read_all(
-    batches: Iterator[Values], bad: BadLines, limits: Limits
-) -> tuple[_Shape, Survey[ValueScan]] | None:
-    """Return the shape of the rows and what the first pass finds. None if there are no rows."""
-    shape: _Shape | None = None
-    survey = Survey(ValueScan, may_name=False)
-    for batch in batches:
-        if not batch.values:
-            continue
-        if shape is None:
-            shape = _shape_of(batch.values, limits)
-            survey = Survey(ValueScan, may_name=isinstance(shape, _Arrays))
-        survey.feed(shape.rows(batch, bad))
-    if shape is None or not survey.count or not shape.names():
-        return None
-    if isinstance(shape, _Objects):
-        shape.is_learning = False
-    return shape, survey
-
-
-def _shape_of(values: Sequence[Any], limits: Limits) -> _Shape:
-    counted = Counter(map(type, values))
-    if counted[dict] and counted[dict] >= counted[list]:
-        return _Objects(limits)
-    return _Arrays(values, limits) if counted[list] else _Singles()
+        self.names = list(self._keys)
+        return ""
 
 
 def _describe(value: Any) -> str:
@@ -347,3 +295,91 @@ def _explain_no_rows(bad: BadLines, format: str) -> str:
     first = bad.kept[0]
     hint = "; if the file is one JSON document, use format json" if format == "jsonl" else ""
     return f"no row of the file can be read; line {first.number:,}: {first.reason}{hint}"
+
+
+# --- types and values ---------------------------------------------------------------------------
+
+
+class ValueScan:
+    """Narrows down the type of a column, batch by batch."""
+
+    __slots__ = ("_blobs", "_highest", "_lowest", "_other_objects", "_types")
+
+    def __init__(self) -> None:
+        self._types: set[type] = set()
+        self._lowest = 0
+        self._highest = 0
+        self._blobs = False
+        self._other_objects = False
+
+    def feed(self, values: Sequence[Any]) -> None:
+        types = set(map(type, values))
+        self._types |= types
+        if int in types:
+            integers = values if types == {int} else [value for value in values if type(value) is int]
+            self._lowest = min(self._lowest, min(integers))
+            self._highest = max(self._highest, max(integers))
+        if dict in types:
+            blobs = {_decode_blob(value) is not None for value in values if type(value) is dict}
+            self._blobs = self._blobs or True in blobs
+            self._other_objects = self._other_objects or False in blobs
+
+    @property
+    def kind(self) -> Kind:
+        types = self._types - {type(None)}
+        if types and types <= _NUMBERS:
+            return self._kind_of_numbers(types)
+        if self._blobs:
+            return Kind.BLOB if types == {dict} and not self._other_objects else Kind.ANY
+        return Kind.TEXT if types and types <= _TEXTS else Kind.ANY
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind in (Kind.INTEGER, Kind.REAL)
+
+    @property
+    def is_settled(self) -> bool:
+        return False
+
+    @property
+    def converter(self) -> Callable[[Any], Value] | None:
+        """The conversion of a value. None if SQLite takes all of them unchanged."""
+        if self.kind is Kind.TEXT and self._types & _NUMBERS:
+            return lambda value: value if value is None else str(int(value) if type(value) is bool else value)
+        if self._types & {dict, list} or self._has_big_integers:
+            return storable
+        return None
+
+    @property
+    def _has_big_integers(self) -> bool:
+        return self._lowest < SMALLEST or self._highest > LARGEST
+
+    def _kind_of_numbers(self, types: set[type]) -> Kind:
+        if self._has_big_integers:
+            return Kind.TEXT
+        if float not in types:
+            return Kind.INTEGER
+        return Kind.REAL if max(self._highest, -self._lowest) <= _EXACT else Kind.ANY
+
+
+def _decode_blob(value: dict[str, Any]) -> bytes | None:
+    """Return the blob that an object stands for. None for any other object."""
+    text = value.get(BLOB_KEY) if len(value) == 1 else None
+    if type(text) is not str:
+        return None
+    try:
+        return b64decode(text, validate=True)
+    except (NotBase64, ValueError):
+        return None
+
+
+def storable(value: Any) -> Value:
+    """Return a JSON value as SQLite stores it."""
+    if type(value) is dict:
+        blob = _decode_blob(value)
+        return _encode(value).decode() if blob is None else blob
+    if type(value) is list:
+        return _encode(value).decode()
+    if type(value) is int and not SMALLEST <= value <= LARGEST:
+        return str(value)
+    return value  # type: ignore[no-any-return]

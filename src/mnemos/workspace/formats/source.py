@@ -217,48 +217,31 @@ def _guess_utf16(head: bytes) -> str:
     return ""
 
 
-class RecordTooLong(Exception):
-    """The lines of one record exceed the limit."""
+class Lines:
+    """The lines of a text for the csv module, each with its end."""
 
-
-class LineBlocks:
-    """Iterator over lists of lines, each with its end. After the last comes the line ``end``.
-
-    The parser calls ``record_done`` when a record is complete. If none is for longer than the limit,
-    RecordTooLong is raised, and what follows can still be read.
-    """
-
-    def __init__(self, pieces: Iterator[str], limit: int, *, end: str) -> None:
+    def __init__(self, pieces: Iterator[str], limit: int) -> None:
         self._pieces = pieces
-        self._limit = limit
-        self._end = end
-        self._pending = 0
-        self.handed_out = 0
-        self.ended = False
-        self.are_ordinary = True
-        """True if no line was cut, and no record might exceed the limit in bytes."""
+        self.limit = limit
+        self.pieces = 0
+        """Number of pieces handed out."""
+        self.pending = 0
+        """Characters handed out since the caller, which sets it, had a complete record."""
+        self.may_be_odd = False
+        """True if a line of the piece was cut, or a record may have too many bytes."""
 
-    def __iter__(self) -> Iterator[list[str]]:
-        return self
-
-    def __next__(self) -> list[str]:
-        if self._pending > self._limit:
-            self._pending = 0
-            raise RecordTooLong
-        if self.ended:
-            raise StopIteration
-        self.handed_out += 1
-        piece = next(self._pieces, None)
-        if piece is None:
-            self.ended = True
-            return [self._end]
-        self._pending += len(piece)
-        if self._pending * _MOST_BYTES > self._limit or CUT in piece:
-            self.are_ordinary = False
-        return split_lines(piece)
-
-    def record_done(self) -> None:
-        self._pending = 0
+    def iterate(self, end: str) -> Iterator[str]:
+        """Yield the lines, and ``end`` after the last one."""
+        for piece in self._pieces:
+            if self.pending > self.limit:
+                self.pending = 0
+                # Not a line: the csv module gives up the record, and what follows can still be read.
+                yield None  # type: ignore[misc]
+            self.pieces += 1
+            self.pending += len(piece)
+            self.may_be_odd = self.pending * _MOST_BYTES > self.limit or CUT in piece
+            yield from split_lines(piece)
+        yield end
 
 
 def split_lines(text: str) -> list[str]:
@@ -292,12 +275,6 @@ def whole_lines(texts: Iterable[str], limit: int) -> Iterator[str]:
         yield CUT
     elif rest:
         yield rest
-
-
-def count_ends(text: str) -> int:
-    if "\r" not in text:
-        return text.count("\n")
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _open_end(text: str) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from mnemos.workspace.formats.columns import Row, Value, make_distinct, wants_guard
-from mnemos.workspace.formats.json_elements import BLOB_KEY
+from mnemos.workspace.formats.json_table import BLOB_KEY
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Every delimiter that a reader might guess is quoted, so that the right one is unambiguous.

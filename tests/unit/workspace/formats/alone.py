@@ -29,8 +29,7 @@ FILES: dict[str, tuple[str, bytes, bytes, int, bytes]] = {
     "an open quote": ("csv", b'id,name\n1,2\n1,"', b"this quote is never closed\n", 4_000_000, b""),
     "an endless line": ("csv", b"id,name\n1,2\n", b"one line without an end, ", 60_000_000, b""),
     "an endless line of json": ("jsonl", b'{"id": 1}\n', b"one line without an end, ", 60_000_000, b""),
-    "an endless string": ("json", b'[{"id": 1}, ["', b"one string without an end, ", 60_000_000, b""),
-    "a long other member": ("json", b'{"x": "', b"something else, ", 60_000_000, b'", "rows": [{"id": 1}]}'),
+    "a long other member": ("json", b'{"x": [1', b", 10, 11, 12", 6_000_000, b'], "rows": [{"id": 1}]}'),
 }
 
 
