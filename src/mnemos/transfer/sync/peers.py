@@ -242,8 +242,8 @@ class SyncFolder:
         touched = pull(self._memory, mine, digests, fetch, tally, gone)
         if missing:
             tally.explain(
-                f"{len(missing):,} files of {listing.machine} are not in the folder yet, or not whole. "
-                "Sync again when the drive has caught up."
+                f"{len(missing):,} files of {listing.machine} are not in the folder yet, not whole or not "
+                "readable. Sync again when the drive has caught up."
             )
         return touched
 
@@ -258,9 +258,12 @@ class SyncFolder:
         try:
             data = _unpack(self._root / home / _MANIFEST)
             listing = msgspec.json.decode(data, type=Listing)
-        except (FileNotFoundError, zlib.error, msgspec.DecodeError) as exc:
+        except (OSError, zlib.error, msgspec.DecodeError) as exc:
             if report is not None:
-                reason = "nothing yet" if isinstance(exc, FileNotFoundError) else "a list that is not whole"
+                reason = "a list that is not whole"
+                if isinstance(exc, OSError):
+                    is_missing = isinstance(exc, FileNotFoundError)
+                    reason = "nothing yet" if is_missing else f"a list that can't be read ({exc.strerror})"
                 report.received.explain(f"{self._root / home} has {reason}. Sync again later.")
             return None
         if listing.version != VERSION:
@@ -278,7 +281,7 @@ class SyncFolder:
         """Return the records of a file; None if it is not whole yet."""
         try:
             data = _unpack(self._place(self._root / listing.home, name))
-        except (FileNotFoundError, zlib.error):
+        except (OSError, zlib.error):
             return None
         if _name(data) != name:
             return None
@@ -297,7 +300,7 @@ class SyncFolder:
             if part is None or part[0] != digest or not self._place(self._own, part[1]).exists():
                 data = dump({"records": mine.read(address)}).encode()
                 part = digest, _name(data)
-                _pack(self._place(self._own, part[1]), data)
+                self._pack(self._place(self._own, part[1]), data)
                 sent.add("files")
             parts[address] = part
         settings = self._memory.settings
@@ -305,29 +308,37 @@ class SyncFolder:
             VERSION, self._own.name, platform.node(), settings.space, self._memory.clock(), parts
         )
         if before is None or parts != known:
-            _pack(self._own / _MANIFEST, msgspec.json.encode(listing))
+            self._pack(self._own / _MANIFEST, msgspec.json.encode(listing))
             # Listed as a copy when something is forgotten later.
             self._memory.storage.write(lambda tx: tx.audit.note_backup(str(self._own), listing.at))
         listed = {name for _, name in parts.values()}
         for path in self._own.glob("*/*.z"):
             if path.stem not in listed:
+                self._refuse_links(path)
                 path.unlink(missing_ok=True)
 
     def _place(self, folder: Path, name: str) -> Path:
         return folder / name[:2] / f"{name}.z"
 
+    def _pack(self, path: Path, data: bytes) -> None:
+        self._refuse_links(path)
+        try:
+            files.replace(path, zlib.compress(data, 6))
+        except MnemosError as exc:
+            # The merge came before: it is not true that nothing was changed.
+            reason = str(exc).partition(". ")[0]
+            raise type(exc)(f"{reason}. Received changes are kept; sync again to send the rest.") from exc
+
+    def _refuse_links(self, path: Path) -> None:
+        """Refuse to write where another machine could have put a link to a file of this one."""
+        below = [path, *path.parents]
+        for place in below[: below.index(self._root) + 1]:
+            if place.is_symlink():
+                raise Refused(f"{place} is a link, and sync makes none. Delete it, then sync again.")
+
 
 def _name(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
-
-
-def _pack(path: Path, data: bytes) -> None:
-    try:
-        files.replace(path, zlib.compress(data, 6))
-    except MnemosError as exc:
-        # The merge came before: it is not true that nothing was changed.
-        reason = str(exc).partition(". ")[0]
-        raise type(exc)(f"{reason}. Received changes are kept; sync again to send the rest.") from exc
 
 
 def _unpack(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import zlib
@@ -338,6 +339,52 @@ def test_what_came_before_the_drive_was_full_is_kept(
     exchange(here, drive)
     exchange(there, drive)
     assert export(here) == export(there)
+
+
+@pytest.mark.parametrize("name", ["manifest.z", "00", "."])
+def test_a_link_that_a_peer_left_in_the_folder_is_not_followed(
+    homes: tuple[Memory, Memory], tmp_path: Path, name: str
+) -> None:
+    here, _ = homes
+    drive = tmp_path / "drive"
+    exchange(here, drive)
+    say(here, "s", *(f"message {number}" for number in range(200)))
+    (own,) = (drive / FOLDER).iterdir()
+    victims = tmp_path / "victims"
+    victims.mkdir()
+    (victims / "precious.z").write_text("precious")
+    for link in [own / f"{number:02x}" for number in range(256)] if name == "00" else [own / name]:
+        if name != "manifest.z":
+            shutil.rmtree(link, ignore_errors=True)
+            link.symlink_to(victims, target_is_directory=True)
+        else:
+            link.unlink()
+            link.symlink_to(victims / "precious.z")
+    with pytest.raises(Refused, match="is a link"):
+        exchange(here, drive)
+    assert [path.name for path in victims.iterdir()] == ["precious.z"]
+    assert (victims / "precious.z").read_text() == "precious"
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_read(
+    homes: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    here, there = homes
+    drive = tmp_path / "drive"
+    say(here, "s", "from here")
+    exchange(here, drive)
+    (own,) = (drive / FOLDER).iterdir()
+    broken = drive / FOLDER / ("0" * 16)
+    broken.mkdir()
+    os.mkfifo(broken / "manifest.z")
+    report = exchange(there, drive)
+    assert [str(broken) in reason for reason in report.received.reasons] == [True]
+    assert texts(there, "s") == ["from here"]
+    for part in own.glob("??/*.z"):
+        part.unlink()
+        os.mkfifo(part)
+    with open_home(now=START + 2) as third:
+        assert any("not readable" in reason for reason in exchange(third, drive).received.reasons)
 
 
 def test_a_drive_that_is_not_there_is_named(homes: tuple[Memory, Memory], tmp_path: Path) -> None:
