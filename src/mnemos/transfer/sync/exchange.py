@@ -286,7 +286,8 @@ def _check_hello(memory: Memory, name: str, hello: Record) -> None:
 
 def check_clock(name: str, there: float, here: float) -> None:
     """Refuse another machine whose clock is far ahead: its changes would override all later ones."""
-    if there - here > CLOCK_SECONDS:
+    # Not the other way round: what is not a number is refused, too.
+    if not there - here <= CLOCK_SECONDS:
         hours = (there - here) / 3600
         raise Refused(
             f"The clock of {name} is {hours:,.1f} hours ahead of this one, so it is not clear which "

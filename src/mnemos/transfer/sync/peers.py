@@ -171,8 +171,9 @@ def connect_ssh(url: str, space: str) -> Program:
         raise InvalidInput(f"{url[:200]!r} is not an ssh address. Use ssh://HOST or ssh://USER@HOST:PORT.")
     where = host if user is None else f"{user}@{host}"
     command = f"mnemos sync --serve --space {shlex.quote(space)}"
-    options = [] if port is None else ["-p", str(port)]
-    return Program(f"ssh://{where}", ["ssh", "-T", "-C", *options, "--", where, command])
+    # A machine that is gone is noticed within a minute and a half.
+    options = ["-T", "-C", "-oServerAliveInterval=30", *(() if port is None else ("-p", str(port)))]
+    return Program(f"ssh://{where}", ["ssh", *options, "--", where, command])
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused
 from mnemos.memory import Memory
 from mnemos.progress import no_progress
 from mnemos.transfer.sync import peers
-from mnemos.transfer.sync.exchange import Answering, sync
+from mnemos.transfer.sync.exchange import Answering, check_clock, sync
 from mnemos.transfer.sync.peers import FOLDER, Program, SyncFolder, connect_ssh, read_frame
 from unit.transfer.sync.homes import START, LocalPeer, export, meet, open_home, say, texts
 
@@ -141,8 +141,8 @@ def test_a_peer_that_lies_is_refused_and_changes_nothing(item: dict[str, Any]) -
 
 
 ODD: list[Any] = [
-    None, True, -1, 1e308, 2**70, "", "../../x", "\0", "\ud800", "x" * 3_000, [], {}, [[]], {"a": 1},
-    "session/0/" + "z" * 2_000, "facts/zz",
+    None, True, -1, 1e308, float("nan"), 2**70, "", "../../x", "\0", "\ud800", "x" * 3_000, [], {}, [[]],
+    {"a": 1}, "session/0/" + "z" * 2_000, "facts/zz",
 ]  # fmt: skip
 
 
@@ -207,6 +207,11 @@ def test_a_machine_whose_clock_is_far_ahead_is_refused() -> None:
             meet(here, there)
         # The other way round, the later clock is this one's.
         assert meet(there, here).is_same
+
+
+def test_a_clock_that_is_not_a_number_is_refused() -> None:
+    with pytest.raises(Refused):
+        check_clock("the other machine", float("nan"), START)
 
 
 def test_a_memory_is_not_synced_with_itself() -> None:
