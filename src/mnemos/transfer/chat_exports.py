@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
@@ -305,3 +306,14 @@ def follow_branch(parents: Mapping[str, str | None], current: Any) -> tuple[list
         path[at] = None
         at = parents[at]
     return list(reversed(path)), sum(leaf not in path for leaf in leaves)
+
+
+def join_content(text: str, parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Return the content of a message: its text, or a list if it has more than text."""
+    text = text if text.strip() else ""
+    return [*([{"type": "text", "text": text}] if text else []), *parts] if parts else text
+
+
+def hash_conversation(kind: str, data: bytes) -> str:
+    """Return an id for a conversation without one."""
+    return f"{kind}-{blake2b(data, digest_size=12).hexdigest()}"

@@ -5,194 +5,140 @@ The branch that was viewed last is imported, and the others are counted.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Final
 
-import msgspec
-
-from mnemos.transfer.chat_exports import ChatService, follow_branch
-from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_time
+from mnemos.transfer.chat_exports import ChatService, follow_branch, hash_conversation, join_content
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    drop_empty,
+    get_object,
+    get_objects,
+    make_call,
+    parse_time,
+)
 from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
+from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS
 
 KIND: Final = "chatgpt"
 # Ids of this length are globally unique; shorter ones only within their conversation.
 _UNIQUE_LENGTH: Final = 32
 _INJECTED_TYPES: Final = frozenset({"user_editable_context", "model_editable_context"})
 _PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "file": "files"}
-_INJECTED: Final = Skipped("injected context")
-_RECORD: Final = Skipped("records of the program")
-_EMPTY: Final = Skipped("empty messages")
-
-
-class Author(msgspec.Struct):
-    role: str = ""
-    name: Any = None
-
-
-class Content(msgspec.Struct):
-    content_type: str = ""
-    parts: Any = None
-    text: Any = None
-    result: Any = None
-    content: Any = None
-    thoughts: Any = None
-    title: Any = None
-    url: Any = None
-
-
-class About(msgspec.Struct):
-    is_visually_hidden_from_conversation: Any = None
-    model_slug: Any = None
-    attachments: Any = None
-
-
-class Message(msgspec.Struct):
-    id: Any = None
-    author: Author | None = None
-    create_time: Any = None
-    content: Content | None = None
-    recipient: Any = None
-    metadata: About | None = None
-
-
-class Node(msgspec.Struct):
-    message: Message | None = None
-
-
-class _Branch:
-    """One conversation, from its root to the message viewed last."""
-
-    def __init__(self, tree: Mapping[str, Any], data: bytes, changed: float) -> None:
-        self._tree = tree
-        self.id = clean_name(tree.get("conversation_id")) or clean_name(tree.get("id")) or _hash(data)
-        self._model = clean_name(tree.get("default_model_slug"))
-        self._time = parse_time(tree.get("create_time"))
-        self._changed = changed
-        self._thoughts: list[str] = []
-        # The last open call of each tool.
-        self._calls: dict[str, str] = {}
-
-    def items(self, number: int) -> Iterator[Item]:
-        tree = self._tree
-        parents = {node_id: _get_parent(node) for node_id, node in tree["mapping"].items()}
-        path, branches = follow_branch(parents, tree.get("current_node"))
-        yield Conversation(
-            self.id,
-            KIND,
-            started_at=self._time,
-            model=self._model,
-            title=clean_name(tree.get("title")),
-            metadata=drop_empty(
-                gizmo_id=clean_name(tree.get("gizmo_id")),
-                project=clean_name(tree.get("conversation_template_id")),
-            )
-            or None,
-            archived=tree.get("is_archived") is True,
-        )
-        if branches:
-            yield Skipped("other branches", branches)
-        messages: dict[str, Message] = {}
-        for node_id in path:
-            try:
-                message = msgspec.convert(tree["mapping"][node_id], Node).message
-            except msgspec.ValidationError as exc:
-                yield Unreadable(
-                    number, f"message {clean_name(node_id)} of the conversation can't be read: {exc}"
-                )
-            else:
-                if message is not None:
-                    messages[node_id] = message
-        if self._time is None:
-            times = (parse_time(message.create_time) for message in messages.values())
-            self._time = next((at for at in times if at is not None), self._changed)
-        for node_id, message in messages.items():
-            yield from self._message(node_id, message)
-
-    def _message(self, node_id: str, message: Message) -> Iterator[Item]:
-        author = message.author or Author()
-        content = message.content or Content()
-        known = message.metadata or About()
-        at = parse_time(message.create_time)
-        self._time = at if at is not None else self._time
-        is_injected = (
-            known.is_visually_hidden_from_conversation is True or content.content_type in _INJECTED_TYPES
-        )
-        if is_injected or author.role in ("system", "developer"):
-            yield _INJECTED
-        elif author.role not in ("user", "assistant", "tool"):
-            yield _RECORD
-        elif content.content_type == "thoughts":
-            self._thoughts += _extract_thoughts(content.thoughts)
-        elif content.content_type == "reasoning_recap":
-            yield _RECORD
-        else:
-            words = _extract_words(content)
-            fields = self._fields(author, message, words)
-            if fields is None:
-                yield _EMPTY
-                return
-            yield from (Skipped(what, count) for what, count in words.skipped.items())
-            yield ImportedMessage(
-                self.id, self._key(node_id), fields | self._describe(author.role, node_id, known)
-            )
-
-    def _fields(self, author: Author, message: Message, words: _Words) -> dict[str, Any] | None:
-        recipient = clean_name(message.recipient) or "all"
-        if author.role == "assistant" and recipient not in ("all", "assistant"):
-            call_id = clean_name(message.id) or recipient
-            self._calls[recipient] = call_id
-            return {"role": "assistant", "tool_calls": [make_call(call_id, recipient, words.text)]}
-        if author.role == "tool":
-            name = clean_name(author.name)
-            return drop_empty(
-                role="tool",
-                content=words.content or "[no output]",
-                tool_name=name,
-                tool_call_id=self._calls.pop(name or "", None),
-            )
-        return {"role": author.role, "content": words.content} if words.content else None
-
-    def _describe(self, role: str, node_id: str, known: About) -> dict[str, Any]:
-        """Return the time and the metadata of a message."""
-        model = clean_name(known.model_slug) if role == "assistant" else None
-        metadata = drop_empty(
-            uuid=clean_name(node_id),
-            model=model if model != self._model else None,
-            files=_list_files(known.attachments),
-        )
-        if role == "assistant" and self._thoughts:
-            metadata["thinking"] = "\n\n".join(self._thoughts)
-            self._thoughts = []
-        return drop_empty(
-            timestamp=self._time if self._time is not None else self._changed, metadata=metadata or None
-        )
-
-    def _key(self, node_id: str) -> str:
-        return node_id if len(node_id) >= _UNIQUE_LENGTH else f"{self.id}/{node_id}"
 
 
 @dataclass(slots=True)
-class _Words:
-    """The content of a message: text, and parts if there is more than text."""
+class _Branch:
+    """What the messages so far of a conversation tell about the next ones."""
 
-    text: str = ""
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
+    id: str
+    model: str | None
+    time: float
+    thoughts: list[str] = field(default_factory=list)
+    calls: dict[str, str] = field(default_factory=dict)
+    """The last open call of each tool."""
 
-    @property
-    def content(self) -> str | list[dict[str, Any]] | None:
-        if not self.parts:
-            return self.text if self.text.strip() else None
-        return [*([{"type": "text", "text": self.text}] if self.text.strip() else []), *self.parts]
+    def read(self, node_id: str, message: Mapping[str, Any]) -> Iterator[Item]:
+        author, content = get_object(message, "author"), get_object(message, "content")
+        known, role, kind = get_object(message, "metadata"), author.get("role"), content.get("content_type")
+        at = parse_time(message.get("create_time"))
+        self.time = at if at is not None else self.time
+        is_hidden = known.get("is_visually_hidden_from_conversation") is True or kind in _INJECTED_TYPES
+        if is_hidden or role in ("system", "developer"):
+            yield INJECTED
+        elif role not in ("user", "assistant", "tool") or kind == "reasoning_recap":
+            yield OWN_RECORDS
+        elif kind == "thoughts":
+            self.thoughts += _extract_thoughts(content)
+        else:
+            text, parts = _split_parts(content)
+            fields = self._make_fields(role, author, message, text, parts)
+            if fields is None:
+                yield Skipped("empty messages")
+                return
+            yield from (Skipped(_PARTS[part["type"]]) for part in parts)
+            key = node_id if len(node_id) >= _UNIQUE_LENGTH else f"{self.id}/{node_id}"
+            fields |= {"timestamp": self.time} | self._describe(role, node_id, known)
+            yield ImportedMessage(self.id, key, fields)
+
+    def _make_fields(
+        self, role: str, author: Mapping[str, Any], message: Mapping[str, Any], text: str, parts: list[Any]
+    ) -> dict[str, Any] | None:
+        recipient = clean_name(message.get("recipient")) or "all"
+        if role == "assistant" and recipient not in ("all", "assistant"):
+            call_id = clean_name(message.get("id")) or recipient
+            self.calls[recipient] = call_id
+            return {"role": role, "tool_calls": [make_call(call_id, recipient, text)]}
+        content = join_content(text, parts)
+        if role != "tool":
+            return {"role": role, "content": content} if content else None
+        name = clean_name(author.get("name"))
+        call = self.calls.pop(name or "", None)
+        return drop_empty(role=role, content=content or "[no output]", tool_name=name, tool_call_id=call)
+
+    def _describe(self, role: str, node_id: str, known: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the metadata of a message."""
+        model = clean_name(known.get("model_slug")) if role == "assistant" else None
+        thoughts: list[str] = []
+        if role == "assistant":
+            thoughts, self.thoughts = self.thoughts, []
+        files = [name for one in get_objects(known, "attachments") if (name := clean_name(one.get("name")))]
+        metadata = drop_empty(
+            uuid=clean_name(node_id),
+            model=model if model != self.model else None,
+            files=files or None,
+            thinking="\n\n".join(thoughts),
+        )
+        return {"metadata": metadata} if metadata else {}
 
 
-def _extract_words(content: Content) -> _Words:
-    words = _Words()
-    texts: list[str] = []
-    for part in content.parts if isinstance(content.parts, list) else [content.parts]:
+def _items(tree: Mapping[str, Any], data: bytes, number: int, changed: float) -> Iterator[Item]:
+    session_id = clean_name(tree.get("conversation_id")) or clean_name(tree.get("id"))
+    session_id = session_id or hash_conversation(KIND, data)
+    nodes = {node_id: node if isinstance(node, dict) else {} for node_id, node in tree["mapping"].items()}
+    parents = {
+        node_id: node["parent"] if isinstance(node.get("parent"), str) else None
+        for node_id, node in nodes.items()
+    }
+    path, branches = follow_branch(parents, tree.get("current_node"))
+    started, model = parse_time(tree.get("create_time")), clean_name(tree.get("default_model_slug"))
+    about = drop_empty(
+        gizmo_id=clean_name(tree.get("gizmo_id")), project=clean_name(tree.get("conversation_template_id"))
+    )
+    yield Conversation(
+        session_id,
+        KIND,
+        started_at=started,
+        model=model,
+        title=clean_name(tree.get("title")),
+        metadata=about or None,
+        archived=tree.get("is_archived") is True,
+    )
+    if branches:
+        yield Skipped("other branches", branches)
+    messages: dict[str, Mapping[str, Any]] = {}
+    for node_id in path:
+        message = nodes[node_id].get("message")
+        if isinstance(message, dict) and all(
+            isinstance(message.get(name), dict | None) for name in ("author", "content", "metadata")
+        ):
+            messages[node_id] = message
+        elif message is not None:
+            yield Unreadable(number, f"message {clean_name(node_id)} of the conversation can't be read")
+    times = (parse_time(message.get("create_time")) for message in messages.values())
+    at = started if started is not None else next((one for one in times if one is not None), changed)
+    branch = _Branch(session_id, model, at)
+    for node_id, message in messages.items():
+        yield from branch.read(node_id, message)
+
+
+def _split_parts(content: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """Return the text of a message, and its images and files."""
+    texts: list[Any] = []
+    parts: list[dict[str, Any]] = []
+    listed = content.get("parts")
+    for part in listed if isinstance(listed, list) else [listed]:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
@@ -200,52 +146,27 @@ def _extract_words(content: Content) -> _Words:
             texts.append(part["text"])
         elif isinstance(part, dict) and isinstance(part.get("content_type"), str):
             kind = next((kind for kind in _PARTS if kind in part["content_type"]), "file")
-            words.parts.append({"type": kind} | drop_empty(name=_get_file_name(part)))
-            words.skipped[_PARTS[kind]] += 1
-    if content.content_type == "tether_quote":
-        texts += [value for value in (content.title, content.url) if isinstance(value, str)]
-    texts += [value for value in (content.text, content.result, content.content) if isinstance(value, str)]
-    words.text = "\n".join(text for text in texts if text)
-    return words
+            parts.append({"type": kind} | drop_empty(name=_get_file_name(part)))
+    quoted = ("title", "url") if content.get("content_type") == "tether_quote" else ()
+    texts += [content.get(name) for name in (*quoted, "text", "result", "content")]
+    return "\n".join(text for text in texts if isinstance(text, str) and text), parts
 
 
 def _get_file_name(part: Mapping[str, Any]) -> str | None:
     """Return the name of a file in the export."""
-    for holder in (part, part.get("audio_asset_pointer"), part.get("video_container_asset_pointer")):
-        if isinstance(holder, dict) and isinstance(holder.get("asset_pointer"), str):
-            return clean_name(holder["asset_pointer"].rpartition("://")[2])
+    for name in ("", "audio_asset_pointer", "video_container_asset_pointer"):
+        pointer = (get_object(part, name) if name else part).get("asset_pointer")
+        if isinstance(pointer, str):
+            return clean_name(pointer.rpartition("://")[2])
     return None
 
 
-def _list_files(attachments: Any) -> list[str] | None:
-    names = [
-        name
-        for one in (attachments if isinstance(attachments, list) else ())
-        if isinstance(one, dict) and (name := clean_name(one.get("name")))
-    ]
-    return names or None
-
-
-def _extract_thoughts(thoughts: Any) -> list[str]:
-    found = []
-    for one in thoughts if isinstance(thoughts, list) else ():
-        if isinstance(one, dict):
-            texts = [one[key] for key in ("summary", "content") if isinstance(one.get(key), str) and one[key]]
-            found.append("\n".join(texts))
+def _extract_thoughts(content: Mapping[str, Any]) -> list[str]:
+    found = (
+        "\n".join(one[key] for key in ("summary", "content") if isinstance(one.get(key), str) and one[key])
+        for one in get_objects(content, "thoughts")
+    )
     return [text for text in found if text]
-
-
-def _get_parent(node: Any) -> str | None:
-    parent = node.get("parent") if isinstance(node, dict) else None
-    return parent if isinstance(parent, str) else None
-
-
-def _hash(data: bytes) -> str:
-    return f"chatgpt-{blake2b(data, digest_size=12).hexdigest()}"
-
-
-def _items(tree: Mapping[str, Any], data: bytes, number: int, changed: float) -> Iterator[Item]:
-    return _Branch(tree, data, changed).items(number)
 
 
 READER: Final = ChatService(

@@ -9,75 +9,68 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Final
 
-import msgspec
-
 from mnemos.text.fences import strip_fences
-from mnemos.transfer.chat_exports import ChatService, follow_branch
-from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_time
+from mnemos.transfer.chat_exports import ChatService, follow_branch, hash_conversation, join_content
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    drop_empty,
+    get_object,
+    get_objects,
+    get_text,
+    make_call,
+    parse_time,
+)
 from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
+from mnemos.transfer.readers.dialogue import OWN_RECORDS
 
 KIND: Final = "claude"
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
-class Message(msgspec.Struct):
-    uuid: Any = None
-    sender: str = ""
-    text: Any = None
-    content: Any = None
-    created_at: Any = None
-    attachments: Any = None
-    files: Any = None
-    parent_message_uuid: Any = None
+Message = Mapping[str, Any]
 
 
 def _items(talk: Mapping[str, Any], data: bytes, number: int, changed: float) -> Iterator[Item]:
-    session_id = clean_name(talk.get("uuid")) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
+    session_id = clean_name(talk.get("uuid")) or hash_conversation(KIND, data)
     started = parse_time(talk.get("created_at"))
-    project = talk["project"] if isinstance(talk.get("project"), dict) else {}
+    project = clean_name(get_object(talk, "project").get("name")) or clean_name(talk.get("project_uuid"))
     yield Conversation(
         session_id,
         KIND,
         started_at=started,
         model=clean_name(talk.get("model")),
         title=clean_name(talk.get("name")),
-        metadata=drop_empty(project=clean_name(project.get("name")) or clean_name(talk.get("project_uuid")))
-        or None,
+        metadata=drop_empty(project=project) or None,
     )
     known: list[Message] = []
-    for place, raw in enumerate(talk["chat_messages"], start=1):
-        try:
-            known.append(msgspec.convert(raw, Message))
-        except msgspec.ValidationError as exc:
-            yield Unreadable(number, f"message {place} of the conversation can't be read: {exc}")
+    for place, message in enumerate(talk["chat_messages"], start=1):
+        if isinstance(message, dict) and isinstance(message.get("sender"), str):
+            known.append(message)
+        else:
+            yield Unreadable(number, f"message {place} of the conversation can't be read")
     messages, branches = _choose_messages(known, talk.get("current_leaf_message_uuid"))
     if branches:
         yield Skipped("other branches", branches)
-    times = (parse_time(message.created_at) for message in messages)
+    times = (parse_time(message.get("created_at")) for message in messages)
     at = started if started is not None else next((one for one in times if one is not None), changed)
     for place, message in enumerate(messages):
-        found = parse_time(message.created_at)
+        found = parse_time(message.get("created_at"))
         at = found if found is not None else at
-        uuid = clean_name(message.uuid) or f"{session_id}/{place}"
-        yield from _convert(session_id, uuid, message, at)
-
-
-def _convert(session_id: str, uuid: str, message: Message, at: float) -> Iterator[Item]:
-    role = _ROLES.get(message.sender)
-    if role is None:
-        yield Skipped("records of the program")
-        return
-    turn = _read_turn(role, message, uuid)
-    yield from (Skipped(what, count) for what, count in turn.skipped.items())
-    if not turn.messages:
-        yield Skipped("empty messages")
-    for number, fields in enumerate(turn.messages):
-        metadata = fields.pop("metadata", {}) | {"uuid": uuid}
-        key = uuid if number == 0 else f"{uuid}#{number}"
-        yield ImportedMessage(session_id, key, fields | {"timestamp": at, "metadata": metadata})
+        role = _ROLES.get(message["sender"])
+        if role is None:
+            yield OWN_RECORDS
+            continue
+        uuid = clean_name(message.get("uuid")) or f"{session_id}/{place}"
+        turn = _read_turn(role, message, uuid)
+        yield from (Skipped(what, count) for what, count in turn.skipped.items())
+        if not turn.messages:
+            yield Skipped("empty messages")
+        for part, fields in enumerate(turn.messages):
+            metadata = fields.pop("metadata", {}) | {"uuid": uuid}
+            key = uuid if part == 0 else f"{uuid}#{part}"
+            yield ImportedMessage(session_id, key, fields | {"timestamp": at, "metadata": metadata})
 
 
 @dataclass(slots=True)
@@ -109,7 +102,7 @@ class _Turn:
         elif kind in ("image", "file", "document"):
             self.attach(str(kind), part.get("file_name"))
         else:
-            self.skipped["records of the program"] += 1
+            self.skipped[OWN_RECORDS.what] += 1
 
     def attach(self, kind: str, name: Any, text: Any = None) -> None:
         if isinstance(text, str) and text:
@@ -122,9 +115,7 @@ class _Turn:
     def flush(self) -> None:
         """Make a message of the text and calls so far."""
         text = strip_fences("\n\n".join(text for text in self.texts if text.strip()))
-        content: str | list[dict[str, Any]] = text
-        if self.parts:
-            content = [*([{"type": "text", "text": text}] if text else []), *self.parts]
+        content = join_content(text, self.parts)
         if content or self.calls or self.thoughts:
             self.messages.append(
                 drop_empty(
@@ -179,33 +170,26 @@ _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
 
 def _read_turn(role: str, message: Message, uuid: str) -> _Turn:
     turn = _Turn(role, uuid)
-    parts = message.content if isinstance(message.content, list) else []
-    for part in parts:
-        if isinstance(part, dict):
-            turn.add(part)
-    if not turn.texts and not turn.messages and not turn.calls and isinstance(message.text, str):
-        turn.texts.append(message.text)
+    for part in get_objects(message, "content"):
+        turn.add(part)
+    if not turn.texts and not turn.messages and not turn.calls:
+        turn.texts.append(get_text(message, "text"))
     named = set()
-    for one in message.attachments if isinstance(message.attachments, list) else ():
-        if isinstance(one, dict):
-            named.add(one.get("file_name") if isinstance(one.get("file_name"), str) else None)
-            turn.attach("file", one.get("file_name"), one.get("extracted_content"))
-    for one in message.files if isinstance(message.files, list) else ():
-        if isinstance(one, dict):
-            name = one.get("file_name") or one.get("file_uuid")
-            if not isinstance(name, str) or name not in named:
-                turn.attach(str(one.get("file_kind")), name)
+    for one in get_objects(message, "attachments"):
+        named.add(get_text(one, "file_name"))
+        turn.attach("file", one.get("file_name"), one.get("extracted_content"))
+    for one in get_objects(message, "files"):
+        name = one.get("file_name") or one.get("file_uuid")
+        if not isinstance(name, str) or name not in named:
+            turn.attach(str(one.get("file_kind")), name)
     turn.flush()
     return turn
 
 
 def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[Message], int]:
     """Return the messages of the branch viewed last, and the number of other branches."""
-    by_id = {message.uuid: message for message in messages if isinstance(message.uuid, str)}
-    parents = {
-        uuid: message.parent_message_uuid if isinstance(message.parent_message_uuid, str) else None
-        for uuid, message in by_id.items()
-    }
+    by_id = {uuid: message for message in messages if (uuid := get_text(message, "uuid"))}
+    parents = {uuid: get_text(message, "parent_message_uuid") or None for uuid, message in by_id.items()}
     if len(by_id) < len(messages) or by_id.keys().isdisjoint(parents.values()):
         # Without parents they are in order.
         return messages, 0
