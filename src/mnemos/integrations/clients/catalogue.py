@@ -145,15 +145,15 @@ class Client:
     name: str
     file: Callable[[Machine], Path]
     """The file with the list of servers."""
-    table: str
-    """The member of that file that holds the servers."""
-    format: Format
-    programs: tuple[str, ...]
-    """Commands that are installed with it."""
-    folders: Callable[[Machine], tuple[Path, ...]]
-    """Paths of which one exists when it is installed."""
+    program: str
+    """The command that is installed with it."""
     afterwards: str
     """The next step for a person."""
+    table: str = "mcpServers"
+    """The member of that file that holds the servers."""
+    format: Format = _JSON
+    folder: Callable[[Machine], Path] | None = None
+    """A folder that exists when it is installed, besides that of the file."""
     names_type: bool = False
     """Entries must say that they are programs and not addresses."""
     is_local: bool = False
@@ -162,8 +162,11 @@ class Client:
     recorder: Recorder | None = None
 
     def is_installed(self, machine: Machine) -> bool:
-        has_folder = any(folder.exists() for folder in self.folders(machine))
-        return has_folder or any(machine.find_program(name) for name in self.programs)
+        file = self.file(machine)
+        paths = [file, file.parent, *([self.folder(machine)] if self.folder else [])]
+        # The folder of a person exists in any case.
+        is_there = any(path.exists() for path in paths if path != machine.home)
+        return is_there or machine.find_program(self.program) is not None
 
     def server(self, launch: Launch) -> Addition:
         """Return our entry in the list of servers."""
@@ -227,10 +230,8 @@ CLIENTS: Final = {
             key=CLAUDE_CODE,
             name="Claude Code",
             file=_claude_servers,
-            table="mcpServers",
-            format=_JSON,
-            programs=("claude",),
-            folders=lambda machine: (_claude_folder(machine), _claude_servers(machine)),
+            program="claude",
+            folder=_claude_folder,
             names_type=True,
             command=ClientCommand("claude", add=("mcp", "add", "--scope", "user", NAME, "--")),
             afterwards="Start a new session of Claude Code; /mcp shows the server, /hooks the hooks.",
@@ -240,20 +241,15 @@ CLIENTS: Final = {
             key="claude-desktop",
             name="Claude Desktop",
             file=lambda machine: machine.app("Claude") / "claude_desktop_config.json",
-            table="mcpServers",
-            format=_JSON,
-            programs=("claude-desktop",),
-            folders=lambda machine: (machine.app("Claude"),),
+            program="claude-desktop",
             afterwards="Quit Claude Desktop and start it again; Settings, Developer shows the server.",
         ),
         Client(
             key=CURSOR,
             name="Cursor",
             file=lambda machine: machine.home / ".cursor" / "mcp.json",
-            table="mcpServers",
-            format=_JSON,
-            programs=("cursor",),
-            folders=lambda machine: (machine.home / ".cursor", machine.app("Cursor")),
+            program="cursor",
+            folder=lambda machine: machine.app("Cursor"),
             afterwards="Cursor picks it up automatically; its settings show the server under MCP.",
             recorder=Recorder(
                 "hooks.json",
@@ -268,9 +264,8 @@ CLIENTS: Final = {
             name="VS Code",
             file=lambda machine: machine.app("Code") / "User" / "mcp.json",
             table="servers",
-            format=_JSON,
-            programs=("code",),
-            folders=lambda machine: (machine.app("Code"),),
+            program="code",
+            folder=lambda machine: machine.app("Code"),
             names_type=True,
             afterwards="VS Code asks whether it may start the server; MCP: List Servers shows it.",
         ),
@@ -280,8 +275,7 @@ CLIENTS: Final = {
             file=lambda machine: machine.folder("CODEX_HOME", ".codex") / "config.toml",
             table="mcp_servers",
             format=Toml(),
-            programs=("codex",),
-            folders=lambda machine: (machine.folder("CODEX_HOME", ".codex"),),
+            program="codex",
             command=ClientCommand("codex", add=("mcp", "add", NAME, "--")),
             afterwards="Start a new session of Codex; /mcp shows the server, /hooks the hooks.",
             recorder=Recorder(
@@ -294,10 +288,7 @@ CLIENTS: Final = {
             key="gemini",
             name="Gemini CLI",
             file=lambda machine: machine.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json",
-            table="mcpServers",
-            format=_JSON,
-            programs=("gemini",),
-            folders=lambda machine: (machine.folder("GEMINI_CLI_HOME", "") / ".gemini",),
+            program="gemini",
             afterwards="Start a new session of Gemini CLI; /mcp shows the server, /hooks the hooks.",
             recorder=Recorder("", _hooks("gemini", _GEMINI_EVENTS, 1_000)),
         ),
@@ -305,10 +296,7 @@ CLIENTS: Final = {
             key="qwen",
             name="Qwen Code",
             file=lambda machine: machine.folder("QWEN_HOME", ".qwen") / "settings.json",
-            table="mcpServers",
-            format=_JSON,
-            programs=("qwen",),
-            folders=lambda machine: (machine.folder("QWEN_HOME", ".qwen"),),
+            program="qwen",
             afterwards="Start a new session of Qwen Code; /mcp shows the server, /hooks the hooks.",
             recorder=Recorder("", _hooks("qwen", _EVENTS, 1_000)),
         ),
@@ -317,9 +305,7 @@ CLIENTS: Final = {
             name="OpenCode",
             file=_opencode_settings,
             table="mcp",
-            format=_JSON,
-            programs=("opencode",),
-            folders=lambda machine: (_opencode_settings(machine).parent,),
+            program="opencode",
             is_local=True,
             afterwards="Start OpenCode again; `opencode mcp list` shows the server.",
             recorder=Recorder(

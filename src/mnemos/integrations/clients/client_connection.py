@@ -24,12 +24,7 @@ from mnemos.integrations.clients.additions import (
     starts_same,
     value_at,
 )
-from mnemos.integrations.clients.catalogue import (
-    Client,
-    ClientCommand,
-    claude_files,
-    claude_plugin,
-)
+from mnemos.integrations.clients.catalogue import Client, ClientCommand, claude_files, claude_plugin
 from mnemos.integrations.clients.formats import Format, Json
 from mnemos.integrations.clients.machine import CLAUDE_CODE, Launch, Machine
 from mnemos.integrations.clients.settings_files import Record, Records

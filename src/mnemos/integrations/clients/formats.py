@@ -17,13 +17,7 @@ import tomlkit
 import tomlkit.exceptions
 
 from mnemos.errors import InvalidInput, Refused
-from mnemos.integrations.clients.additions import (
-    Addition,
-    Keys,
-    settings_with,
-    settings_without,
-    value_at,
-)
+from mnemos.integrations.clients.additions import Addition, Keys, settings_with, settings_without, value_at
 from mnemos.integrations.clients.machine import NAME
 
 _BOM: Final = "\ufeff"
