@@ -5,7 +5,6 @@ Some programs keep all sessions in a database, of which only the changed ones ar
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Busy, NotFound
-from mnemos.files import open_regular
-from mnemos.integrations.hooks.events import CLAUDE_CODE, PRE_COMPACT, SESSION_END, Event
+from mnemos.integrations.hooks.events import PRE_COMPACT, SESSION_END, Event
 from mnemos.memory.home import Home
 from mnemos.storage.base import Storage, Writes
 from mnemos.transfer import agent_places
@@ -32,11 +30,6 @@ _INDEX_SECONDS: Final = 0.02
 _MANY: Final = 1_000
 _ENDED: Final = "ended"
 _DATABASES: Final = ("opencode", "cursor")
-
-# Older versions put transcripts of sub-agents next to that of their session.
-_AGENTS: Final = "agent-"
-_MOST_AGENTS: Final = 40
-_FIRST_LINE: Final = 4_096
 
 
 def record(settings: Settings, event: Event) -> bool:
@@ -89,9 +82,9 @@ def end_session(storage: Storage, event: Event, now: float) -> None:
 
 
 def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
-    """Yield the transcript of a session and those of its sub-agents, wherever a version puts them.
+    """Yield the transcript of a session and the folder of its sub-agents; of a program with a database, that.
 
-    Of a program with a database, yield that.
+    What older versions of Claude Code put next to the transcript is left to `mnemos import`.
     """
     if event.agent in _DATABASES:
         yield from filter(is_file, agent_places.default_places(event.agent, settings))
@@ -104,38 +97,12 @@ def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
     name = Path(event.session_id).name
     names = (main.stem, name if name != ".." else "")
     yield from filter(is_folder, (main.with_name(one) for one in dict.fromkeys(filter(None, names))))
-    if event.agent == CLAUDE_CODE:
-        yield from _find_agents(main, event.session_id)
 
 
 def _load_reader(agent: str) -> Reader:
     """Return the reader of a program, without loading what detects formats."""
     reader: Reader = import_module(f"mnemos.transfer.readers.{agent.replace('-', '_')}").READER
     return reader
-
-
-def _find_agents(main: Path, session_id: str) -> Iterator[Path]:
-    """Yield the newest transcripts next to ``main`` whose first line names the session."""
-    try:
-        with os.scandir(main.parent) as found:
-            files = [
-                (entry.stat().st_mtime_ns, entry.path)
-                for entry in found
-                if entry.name.startswith(_AGENTS)
-                and entry.name.endswith(".jsonl")
-                and is_file(Path(entry.path))
-            ]
-    except OSError:
-        return
-    name = f'"{session_id}"'.encode()
-    for _, path in sorted(files, reverse=True)[:_MOST_AGENTS]:
-        try:
-            with open_regular(Path(path)) as file:
-                is_ours = name in file.read(_FIRST_LINE)
-        except OSError:
-            continue
-        if is_ours:
-            yield Path(path)
 
 
 def _reopen(tx: Writes, session_id: str) -> None:

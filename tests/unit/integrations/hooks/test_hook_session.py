@@ -123,14 +123,12 @@ def test_sub_agents_are_recorded_and_kept_from_their_session(hooks: Hooks, home:
     agent = {"isSidechain": True, "agentId": "a1"}
     said = "The conveyor belt driver sits in firmware/belt.c and uses CAN bus 3."
     write(folder / "s" / "subagents" / "agent-a1.jsonl", line("s", "2", "assistant", said, **agent))
-    write(folder / "agent-b2.jsonl", line("s", "3", "assistant", said, **agent | {"agentId": "b2"}))
-    write(folder / "agent-c3.jsonl", line("other", "4", "user", "elsewhere", **agent | {"agentId": "c3"}))
     # A link that leads in a circle hides none of them.
-    (folder / "agent-d4.jsonl").symlink_to("agent-d4.jsonl")
+    (folder / "s" / "subagents" / "agent-d4.jsonl").symlink_to("agent-d4.jsonl")
     hooks.run("stop", told(transcript))
     with mnemos.open(home) as memory:
         stored = {one["id"] for one in memory.sessions.search_sessions()}
-    assert stored == {"s", "s:agent-a1", "s:agent-b2"}
+    assert stored == {"s", "s:agent-a1"}
     asked = "where is the conveyor belt driver and which CAN bus does it use"
     assert hooks.run("user-prompt", {"session_id": "s", "prompt": asked}).text == ""
     assert "firmware/belt.c" in hooks.run("user-prompt", {"session_id": "t", "prompt": asked}).text
