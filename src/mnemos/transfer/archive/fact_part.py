@@ -6,7 +6,7 @@ Facts keep their ids, times, states and uses, and recall finds them as before.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -46,12 +46,13 @@ SCOPES: Final = "scopes.jsonl"
 FACTS: Final = "facts.jsonl"
 CONFLICTS: Final = "conflicts.jsonl"
 _PAGE: Final = 500
+ALL: Final = 1 << 53
+"""More than there are of anything."""
 # A batch is one short write.
 _BATCH: Final = 50
-_ALL: Final = 1 << 53
 _STATES: Final = ("live", "superseded", "retired")
 _INVISIBLE: Final = re.compile("[\0-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
-Id = Annotated[int, Meta(ge=1, le=_ALL)]
+Id = Annotated[int, Meta(ge=1, le=ALL)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class FactLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     valid_from: Moment
     valid_to: Moment | None
     used_at: Moment
-    uses: Annotated[int, Meta(ge=0, le=_ALL)]
+    uses: Annotated[int, Meta(ge=0, le=ALL)]
     session_id: str | None
     message: MessagePlace | None
     actor: str
@@ -208,7 +209,7 @@ class FactPart:
     def pointed_at(self) -> set[int]:
         """Return the messages that facts came from."""
         return self._storage.read(
-            lambda tx: {row.message_id for row in _facts(tx) if row.message_id is not None}
+            lambda tx: {row.message_id for row in read_facts(tx) if row.message_id is not None}
         )
 
     def size(self) -> int:
@@ -222,18 +223,18 @@ class FactPart:
 
     def _write(self, tx: Reads, out: ArchiveFolder) -> None:
         with out.lines(NAME, FACTS) as lines:
-            for fact in _facts(tx):
+            for fact in read_facts(tx):
                 lines.write(msgspec.to_builtins(self._make_line(fact)))
                 out.advance(1)
         out.count("facts", lines.rows)
         with out.lines(NAME, SCOPES) as lines:
             # In this order, scopes touched at the same moment are listed as they are here.
-            for scope in sorted(tx.facts.newest_scopes(_ALL), key=lambda scope: scope.id):
+            for scope in sorted(tx.facts.newest_scopes(ALL), key=lambda scope: scope.id):
                 line = ScopeLine(scope.label, scope.opened_at, scope.touched_at, scope.closed_at)
                 lines.write(msgspec.to_builtins(line))
         out.count("scopes", lines.rows)
         with out.lines(NAME, CONFLICTS) as lines:
-            for link in reversed(tx.facts.conflicts(_ALL)):
+            for link in reversed(tx.facts.conflicts(ALL)):
                 conflict = ConflictLine(link.older.id, link.newer.id, link.reason)
                 lines.write(msgspec.to_builtins(conflict))
 
@@ -302,7 +303,7 @@ class FactPart:
         return scopes
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        there = self._storage.read(lambda tx: tx.facts.newest_scopes(_ALL))
+        there = self._storage.read(lambda tx: tx.facts.newest_scopes(ALL))
         scopes = {scope.key: scope for scope in there}
         here: dict[int, int] = {}
         taken: set[int] = set()
@@ -325,18 +326,15 @@ class FactPart:
             if self._is_secret(line):
                 continue
             scope = None if line.scope is None else scopes.get(key_of(line.scope))
-            fields = msgspec.structs.asdict(line)
-            message = fields.pop("message")
-            fields["mark"] = fields.pop("type")
-            fields["key"] = key_of(line.target)
-            fields["content"] = redact_value({line.target: line.content}, self._redact)[line.target]
-            fields["scope"] = None if scope is None else scope.label
-            # -1 is a scope that does not exist here, in a comparison.
-            fields["scope_id"] = scope.id if scope is not None else None if line.scope is None else -1
-            fields["message_id"] = (
-                None if message is None else self._places.to_ids.get((message.session_id, message.number))
+            place = line.message
+            yield make_row(
+                line,
+                self._redact,
+                scope=None if scope is None else scope.label,
+                # -1 is a scope that does not exist here, in a comparison.
+                scope_id=scope.id if scope is not None else None if line.scope is None else -1,
+                message_id=place and self._places.to_ids.get((place.session_id, place.number)),
             )
-            yield FactRow(**fields)
 
     def _parse(self, row: dict[str, Any]) -> FactLine:
         """Parse a fact; ids lose their secrets, as those of sessions do."""
@@ -370,6 +368,15 @@ def parse_fact(row: dict[str, Any]) -> FactLine:
     return line
 
 
+def make_row(line: FactLine, clean: Callable[[str], str], **known: Any) -> FactRow:
+    """Return a fact as it is stored, without secrets, and with what is ``known`` of it here."""
+    fields = msgspec.structs.asdict(line)
+    del fields["message"]
+    content = redact_value({line.target: line.content}, clean)[line.target]
+    fields |= {"mark": fields.pop("type"), "key": key_of(line.target), "content": content}
+    return FactRow(**fields | known)
+
+
 def _parse_scope(row: dict[str, Any]) -> ScopeRow:
     line = msgspec.convert(row, ScopeLine)
     label = normalize_label(line.label)
@@ -383,10 +390,10 @@ def _parse_conflict(row: dict[str, Any]) -> ConflictLine:
     return line
 
 
-def _facts(tx: Reads) -> Iterator[FactRow]:
+def read_facts(tx: Reads) -> Iterator[FactRow]:
     """Yield all facts by id."""
     wanted, after = Wanted(states=_STATES), 0
-    while page := tx.facts.select(wanted, after=after, through=_ALL, limit=_PAGE):
+    while page := tx.facts.select(wanted, after=after, through=ALL, limit=_PAGE):
         yield from page
         after = page[-1].id
 

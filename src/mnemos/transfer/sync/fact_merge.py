@@ -24,8 +24,8 @@ from mnemos.language.updates import Verdict
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import MAY_REPLACE, FactRow, ScopeRow
 from mnemos.storage.tombstones import Tombstone, make_key
-from mnemos.text.secrets import redact, redact_id, redact_value
-from mnemos.transfer.archive.fact_part import LIVE, ScopeLine, parse_fact, prepare, relink, restore
+from mnemos.text.secrets import redact, redact_id
+from mnemos.transfer.archive import fact_part
 from mnemos.transfer.archive.manifest import Moment, split_batches
 from mnemos.transfer.sync.state import OWN, Record, fact_key, read_facts
 from mnemos.transfer.sync.tally import Tally
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _BATCH: Final = 25
-# No fact has this id, so the engine chooses one.
-_NEW: Final = 1 << 53
 KnownThere = Callable[[str], bool]
 """True if the other machine has the fact with this key."""
 
@@ -58,13 +56,13 @@ class IncomingFact:
 
 def merge_scopes(memory: Memory, records: Sequence[Record], tally: Tally) -> None:
     """Merge units of work: the last opening or closing counts."""
-    lines = [msgspec.convert(record, ScopeLine) for record in records]
+    lines = [msgspec.convert(record, fact_part.ScopeLine) for record in records]
     for line in lines:
         label = normalize_label(line.label)
         memory.storage.write(lambda tx: _merge_scope(tx, label, line, tally))  # noqa: B023
 
 
-def _merge_scope(tx: Writes, label: str, line: ScopeLine, tally: Tally) -> None:
+def _merge_scope(tx: Writes, label: str, line: fact_part.ScopeLine, tally: Tally) -> None:
     there = ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
     here = tx.facts.scope(there.key)
     if here is None:
@@ -111,7 +109,7 @@ def merge_facts(
     here = memory.storage.read(_list_keys)
     for some in split_batches([one for one in wanted if fact_key(one.fact) not in here], _BATCH):
         here |= memory.storage.write(lambda tx: _add(tx, some, tally, known_there))  # noqa: B023
-    for some in split_batches([one for one in wanted if one.fact.state != LIVE], _BATCH):
+    for some in split_batches([one for one in wanted if one.fact.state != fact_part.LIVE], _BATCH):
         memory.storage.write(lambda tx: _end(tx, some, here, tally))  # noqa: B023
 
 
@@ -136,7 +134,7 @@ def _parse(memory: Memory, record: Record, tally: Tally) -> IncomingFact | None:
         raise InvalidInput("a fact has other fields than facts have")
     said = own.get("message")
     uses = {name: own.get(name) for name in ("hot", "uses", "used_at")}
-    line = parse_fact({"id": 1, "superseded_by": None, "message": None, **fields, **uses})
+    line = fact_part.parse_fact({"id": 1, "superseded_by": None, "message": None, **fields, **uses})
     clean = redact if memory.settings.redact else str
     scope = None if line.scope is None else normalize_label(line.scope)
     if clean(line.target) != line.target or clean(scope or "") != (scope or ""):
@@ -146,22 +144,19 @@ def _parse(memory: Memory, record: Record, tally: Tally) -> IncomingFact | None:
         size = f"{len(line.content):,} characters, more than {memory.settings.max_fact_characters:,}"
         tally.explain(f"the fact on {line.target[:60]} was not taken: it has {size} (max_fact_characters)")
         return None
-    row: dict[str, Any] = msgspec.structs.asdict(line)
-    del row["message"]
-    row |= {
-        "id": _NEW,
-        "mark": row.pop("type"),
-        "key": key_of(line.target),
-        "content": redact_value({line.target: line.content}, clean)[line.target],
-        "scope": scope,
-        "scope_id": None,
-        "message_id": None,
-        "session_id": line.session_id and redact_id(line.session_id, clean),
-        "user_id": line.user_id and redact_id(line.user_id, clean),
-    }
-    fact = FactRow(**row)
+    fact = fact_part.make_row(
+        line,
+        clean,
+        # No fact has this id, so the engine chooses one.
+        id=fact_part.ALL,
+        scope=scope,
+        scope_id=None,
+        message_id=None,
+        session_id=line.session_id and redact_id(line.session_id, clean),
+        user_id=line.user_id and redact_id(line.user_id, clean),
+    )
     place = None if said is None else msgspec.convert(said, Said)
-    return IncomingFact(fact, by, place, prepare(fact))
+    return IncomingFact(fact, by, place, fact_part.prepare(fact))
 
 
 def _add(
@@ -173,9 +168,9 @@ def _add(
         if key in added:
             continue
         fact = replace(one.fact, scope_id=_find_scope(tx, one.fact), message_id=_find_message(tx, one.said))
-        added[key] = restore(tx, fact, (), one.marked).number
+        added[key] = fact_part.restore(tx, fact, (), one.marked).number
         tally.add("facts")
-        if fact.state == LIVE and known_there is not None:
+        if fact.state == fact_part.LIVE and known_there is not None:
             _judge(tx, added[key], known_there)
     return added
 
@@ -197,7 +192,7 @@ def _find_message(tx: Reads, said: Said | None) -> int | None:
 def _judge(tx: Writes, number: int, known_there: KnownThere) -> None:
     """Let the judge compare a new fact with those that the other machine did not know."""
     new = tx.facts.get([number])[number]
-    if new.state != LIVE:
+    if new.state != fact_part.LIVE:
         return
     statement = Statement(Mark(new.mark), new.target, new.content)
     is_doubted = False
@@ -209,7 +204,7 @@ def _judge(tx: Writes, number: int, known_there: KnownThere) -> None:
         if verdict is Verdict.REPLACES:
             tx.facts.end([older.id], "superseded", newer.recorded_at)
             tx.passages.outdate(KIND, ref_of(older.id))
-            relink(tx, {older.id: newer.id})
+            fact_part.relink(tx, {older.id: newer.id})
             if older.id == number:
                 return
         elif verdict is Verdict.MAY_REPLACE and not is_doubted:
@@ -228,7 +223,7 @@ def _end(tx: Writes, some: Sequence[IncomingFact], here: dict[str, int], tally: 
     for number, row in rows.items():
         one = numbers[number]
         mine = _rank_end(row, keys.get(row.superseded_by or 0))
-        if row.state != LIVE and mine <= _rank_end(one.fact, one.by if one.by in here else None):
+        if row.state != fact_part.LIVE and mine <= _rank_end(one.fact, one.by if one.by in here else None):
             continue
         by = here.get(one.by or "")
         ended = one.fact
@@ -242,7 +237,7 @@ def _end(tx: Writes, some: Sequence[IncomingFact], here: dict[str, int], tally: 
         else:
             tx.passages.outdate(KIND, ref_of(number))
         if by is not None:
-            relink(tx, {number: by})
+            fact_part.relink(tx, {number: by})
         tally.change("facts")
 
 

@@ -23,8 +23,9 @@ from mnemos.projects import find_repository
 from mnemos.sessions import transcript
 from mnemos.sessions.records import session_dict
 from mnemos.storage.base import MessageRow, Reads, SessionRow
-from mnemos.storage.facts import FactRow, Wanted
+from mnemos.storage.facts import FactRow
 from mnemos.storage.tombstones import make_key
+from mnemos.transfer.archive import fact_part
 from mnemos.transfer.archive.record_parts import entry_line
 from mnemos.transfer.archive.session_part import strip_message
 
@@ -38,8 +39,6 @@ OWN: Final = "own"
 REMOVED: Final = "removed"
 SESSION: Final = "session"
 _PAGE: Final = 500
-_ALL: Final = 1 << 53
-_STATES: Final = ("live", "superseded", "retired")
 # Each machine keeps its own where both have one.
 _NOT_COMPARED: Final = ("source", "project", "branch", "model", "model_config")
 _COUNTED: Final = ("message_count", "tool_call_count", "revision")
@@ -76,10 +75,7 @@ def fact_key(fact: FactRow) -> str:
 def read_facts(tx: Reads) -> Iterator[FactRow]:
     """Yield all facts by id, without those that were removed."""
     gone = {stone.key for stone in tx.tombstones.of_kind("fact")}
-    after = 0
-    while page := tx.facts.select(Wanted(states=_STATES), after=after, through=_ALL, limit=_PAGE):
-        yield from (fact for fact in page if not gone or removal_key(fact) not in gone)
-        after = page[-1].id
+    return (fact for fact in fact_part.read_facts(tx) if not gone or removal_key(fact) not in gone)
 
 
 class State:
@@ -158,7 +154,7 @@ class State:
             yield f"{REMOVED}/{make_key(stone.kind, stone.key)[0]}", record
 
     def _scopes(self) -> Iterator[tuple[str, Record]]:
-        for scope in self._storage.read(lambda tx: tx.facts.newest_scopes(_ALL)):
+        for scope in self._storage.read(lambda tx: tx.facts.newest_scopes(fact_part.ALL)):
             times = {"opened_at": scope.opened_at, "touched_at": scope.touched_at}
             yield "scopes", {"label": scope.label, **times, "closed_at": scope.closed_at}
 
