@@ -84,7 +84,7 @@ def end_session(storage: Storage, event: Event, now: float) -> None:
 def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
     """Yield the transcript of a session and the folder of its sub-agents; of a program with a database, that.
 
-    What older versions of Claude Code put next to the transcript is left to `mnemos import`.
+    Older versions of Claude Code put sub-agents next to the transcript: `mnemos import` reads those.
     """
     if event.agent in _DATABASES:
         yield from filter(is_file, agent_places.default_places(event.agent, settings))

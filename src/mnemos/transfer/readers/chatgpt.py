@@ -30,7 +30,7 @@ _PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "f
 
 @dataclass(slots=True)
 class _Branch:
-    """What the messages so far of a conversation tell about the next ones."""
+    """A conversation being read: state of its messages so far that the next ones need."""
 
     id: str
     model: str | None
