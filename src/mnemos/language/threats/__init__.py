@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from mnemos.language.threats.form_table import ThreatKind
-from mnemos.language.threats.forms import Match
+if TYPE_CHECKING:
+    from mnemos.language.threats.forms import Match
 
 __all__ = ["LONGEST", "Threat", "ThreatKind", "scan"]
 
@@ -26,6 +27,18 @@ LONGEST: Final = 100_000
 """Number of characters that are read; a longer text is judged by its beginning."""
 _MOST: Final = 100
 _CACHED: Final = 4_000
+
+
+class ThreatKind(StrEnum):
+    OVERRIDE = "override"
+    SYSTEM = "system block"
+    EXFILTRATION = "exfiltration"
+    PERSISTENCE = "persistence"
+    HIDDEN = "hidden text"
+    TOOL_CALL = "tool call"
+    CONCEALMENT = "concealment"
+    COMMAND = "command"
+
 
 _O, _E, _P, _C, _M = (
     ThreatKind.OVERRIDE,

@@ -1,8 +1,9 @@
 """One matcher for all structural forms.
 
-A form is a regular expression over folded text (``form_table``). A certain form has no honest use in a note
-and is a threat by itself, unless the sentence forbids it or reports it. The others are daily work ("ufw
-disable", a heading "System:"): how much they count is learnt with the words around them (``classifier``).
+A form is a regular expression over folded text, and a block of ``forms.txt``. A certain form has no honest
+use in a note and is a threat by itself, unless the sentence forbids it or reports it. The others are daily
+work ("ufw disable", a heading "System:"): the classifier has learnt how much they count with the words around
+them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
-from mnemos.language.threats.form_table import FORMS, Form
+from mnemos.language.threats import ThreatKind
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A structure to look for. A text without any of the literals that it ``needs`` has none."""
+
+    kind: ThreatKind
+    reason: str
+    needs: tuple[str, ...]
+    pattern: str
+    is_certain: bool
+
+
+def _load() -> Iterator[Form]:
+    parts: dict[str, str] = {}
+    blocks = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n")
+    for head, *rest in (block.splitlines() for block in blocks if not block.startswith("#")):
+        kind, colon, reason = head.partition(":")
+        needs = tuple(one.replace("␣", " ") for one in rest.pop(0).split()) if colon else ()
+        joined = "".join(line.strip() for line in rest)
+        pattern = _PART.sub(lambda found: parts.get(found[0], found[0]), joined)
+        if colon:
+            is_certain = not kind.endswith("?")
+            yield Form(ThreatKind(kind.rstrip("?")), reason.strip(), needs, pattern, is_certain)
+        else:
+            parts[head] = pattern
+
+
+_PART: Final = re.compile("<[A-Z_]+>")
+FORMS: Final = tuple(_load())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +80,6 @@ _ORDERED: Final = re.compile(
     r"\b(?:always|must|every|each|whenever|at the start|on start|silently|before you|run it|obey)\b"
 )
 
-_NEEDS: Final = [form.needs.split(", ") for form in FORMS]
-
 
 @cache
 def _compile(number: int) -> re.Pattern[str]:
@@ -60,7 +90,7 @@ def _compile(number: int) -> re.Pattern[str]:
 def find_forms(text: str) -> Iterator[Match]:
     """Yield the forms in a folded text."""
     for number, form in enumerate(FORMS):
-        if any(map(text.__contains__, _NEEDS[number])):
+        if any(map(text.__contains__, form.needs)):
             for match in islice(_compile(number).finditer(text), _MOST):
                 if match.end() > match.start():
                     start, end = match.span()
