@@ -74,10 +74,10 @@ def main() -> None:
             print(f"{said} -> {answer['messages'][-1].text}")
 
         long = store.search(NOTES, filter={"words": {"$gt": 5}})
-        print([item.value["text"] for item in long])
+        print(f"Longer than five words: {[item.value['text'] for item in long]}")
         store.put(NOTES, "soon gone", {"text": "For a moment."}, ttl=0.001)
         time.sleep(0.2)
-        print(len(store.search(NOTES)), store.list_namespaces())
+        print(f"Left: {len(store.search(NOTES))} items in {store.list_namespaces()}")
         store.close()
 
 

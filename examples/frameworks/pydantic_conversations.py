@@ -49,8 +49,8 @@ async def main(home: str) -> None:
         await store.save(late)
     except ConversationConflict:
         print("The late writer was refused: True")
-    print(prompts(await store.load("plan")))
-    print(prompts(await store.load("what-if")))
+    print(f"The plan: {prompts(await store.load('plan'))}")
+    print(f"Its fork: {prompts(await store.load('what-if'))}")
 
     agent = Agent(FunctionModel(answer), instructions=recall_instructions(store))
     print((await agent.run("Which day is the deploy?")).output)

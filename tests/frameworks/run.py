@@ -89,8 +89,8 @@ FRAMEWORKS = {
         "langgraph_memory.py",
         (
             "When is the deploy? -> We deploy on Tuesdays at 9, never on Fridays.",
-            "['We deploy on Tuesdays at 9, never on Fridays.']",
-            "2 [('ada', 'notes')]",
+            "Longer than five words: ['We deploy on Tuesdays at 9, never on Fridays.']",
+            "Left: 2 items in [('ada', 'notes')]",
         ),
     ),
     "anthropic": Framework(
@@ -117,8 +117,8 @@ FRAMEWORKS = {
         ("pytest",),
         "pydantic_conversations.py",
         (
-            "['When do we deploy?', 'And the database?']",
-            "['When do we deploy?', 'And on Fridays?']",
+            "The plan: ['When do we deploy?', 'And the database?']",
+            "Its fork: ['When do we deploy?', 'And on Fridays?']",
             "The late writer was refused: True",
             "- assistant: On Tuesdays at 9, never on Fridays.",
         ),

@@ -263,8 +263,9 @@ class KeyList(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         if not self.count and not self.placed:
-            off = ". Entries are off: set backend to local" if self.backend.startswith("null") else ""
-            return f"{self.user} has no entries{off}."
+            is_off = self.backend.startswith("null")
+            how = " Before you set one, run `mnemos config set backend local`." if is_off else ""
+            return f"{self.user} has no entries.{how}"
         shown = [f"{one.key}: {cut(one.value, _SHOWN)}" for one in self.entries] or self.keys
         placed = [f"{'/'.join(one.namespace)}  {one.key}  ({one.ref})" for one in self.placed]
         rest = [f"({len(self.keys)} of {self.count})"] if len(self.keys) < self.count else []
