@@ -38,7 +38,7 @@ from mnemos.inputs import in_range, moment, whole
 from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage, Writes
-from mnemos.storage.entries import KIND, EntryFilters, EntryRow, Likeness, Settled, split_labels
+from mnemos.storage.entries import KIND, EntryFilters, EntryRow, Likeness, Settled, read_text, split_labels
 from mnemos.storage.tombstones import Tombstone, make_key
 from mnemos.text.secrets import redact, refuse_secret
 
@@ -145,8 +145,8 @@ class Entries(MemoryBackend):
 
         A namespace is a user, or several labels, of which the first is the owner. ``fields`` are the paths
         in the value that are searched, such as ``notes[*].text``: by default all of it, for ``[]`` nothing.
-        From ``expires_at`` on there is no such entry. An entry that looks like a prompt injection raises
-        Refused, unless a person passes ``allow``.
+        From ``expires_at`` on there is no such entry. If what is searched looks like a prompt injection,
+        Refused is raised, unless a person passes ``allow``.
         """
         self.write(namespace, [NewEntry(key, value, metadata, fields, expires_at)], allow=allow)
 
@@ -169,7 +169,9 @@ class Entries(MemoryBackend):
         refuse_secret("namespace", " ".join(split_labels(user)), self._redact)
         new = [self._encode(one) for one in put]
         gone = [check_key(key) for key in delete]
-        texts = [text for one in new for text in (one["key"], one["value"])]
+        # Only what is searched enters a prompt unasked.
+        read = (read_text(one["value"], one["fields"], encoded=one["encoded"]) for one in new)
+        texts = [*(one["key"] for one in new), *read]
         admit(self._storage, "entry", texts, allow=allow, at=now, actor=self._settings.current_actor)
 
         def work(tx: Writes) -> None:

@@ -104,9 +104,7 @@ with catch_warnings():
 
         async def set(self, session_id: str, session: AgentSession) -> None:
             SessionStore.validate_session_id(session_id)
-            await self._memory.entries.put(
-                self._namespace, session_id, session.to_dict(), fields=[], allow=True
-            )
+            await self._memory.entries.put(self._namespace, session_id, session.to_dict(), fields=[])
 
         async def delete(self, session_id: str) -> None:
             SessionStore.validate_session_id(session_id)

@@ -74,6 +74,14 @@ class Place(IntFlag):
     """Only as the stem or the unsplit form of one of its words."""
 
 
+def read_text(value: str, fields: str | None, *, encoded: bool) -> str:
+    """Return the text that searches read in a value as it is stored."""
+    if not encoded and fields is None:
+        return value
+    paths = None if fields is None else json.loads(fields)
+    return collect_text(json.loads(value) if encoded else value, paths)
+
+
 class EntryRow(Struct, frozen=True):
     """An entry as stored; ``metadata`` is JSON. ``version`` counts its changes.
 
@@ -96,10 +104,7 @@ class EntryRow(Struct, frozen=True):
     @property
     def readable(self) -> str:
         """The text that searches read."""
-        if not self.encoded and self.fields is None:
-            return self.value
-        value = json.loads(self.value) if self.encoded else self.value
-        return collect_text(value, None if self.fields is None else json.loads(self.fields))
+        return read_text(self.value, self.fields, encoded=self.encoded)
 
     @property
     def is_searched(self) -> bool:
