@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, Self
 
 from mnemos.entries.backend import MemoryEntry, NewEntry
 from mnemos.entries.entry_store import MAX_FOUND
+from mnemos.errors import Conflict
 from mnemos.integrations.mem0_forms import (
     IDS,
     as_item,
@@ -120,12 +122,17 @@ class Memory(OpenedSync):
         )
         if not changes and metadata is None:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
-        old = self._check(memory_id)
-        changes["metadata"] = {**old.value["metadata"], **(metadata or {})}
-        if text is not None:
-            changes["changes"] = [*old.value["changes"], make_change("UPDATE", old.value["memory"], text)]
-        self._sync.entries.put(old.namespace, memory_id, {**old.value, **changes}, fields=["memory"])
-        return {"message": "Memory updated successfully!"}
+        while True:
+            old = self._check(memory_id)
+            changes["metadata"] = {**old.value["metadata"], **(metadata or {})}
+            if text is not None:
+                changes["changes"] = [*old.value["changes"], make_change("UPDATE", old.value["memory"], text)]
+            new, known = {**old.value, **changes}, {memory_id: old.revision}
+            # Another writer may be faster: the update is made again on what that one wrote.
+            with suppress(Conflict):
+                entry = NewEntry(memory_id, new, fields=["memory"])
+                self._sync.entries.write(old.namespace, [entry], if_revisions=known)
+                return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
         self._delete(self._check(memory_id))
