@@ -132,6 +132,21 @@ def test_the_tools_of_the_memory_are_called_for_the_user(tmp_path: Path) -> None
     asyncio.run(check())
 
 
+def test_a_forgotten_output_is_popped_in_the_form_of_an_output(tmp_path: Path) -> None:
+    async def check() -> None:
+        with mnemos.open(tmp_path) as memory:
+            session = Counted("a", memory)
+            call = {"type": "function_call", "call_id": "1", "name": "look", "arguments": "{}"}
+            await session.add_items(
+                [call, {"type": "function_call_output", "call_id": "1", "output": "ZEBRA"}]
+            )
+            memory.forget(f"message:{memory.search('ZEBRA')[0]['id']}")
+            popped: Any = await session.pop_item()
+            assert popped == {"type": "function_call_output", "call_id": "1", "output": "[forgotten]"}
+
+    asyncio.run(check())
+
+
 def test_a_disabled_memory_keeps_the_conversation_in_this_process(tmp_path: Path) -> None:
     async def check() -> None:
         session = Counted("s", tmp_path, disabled=True)

@@ -45,6 +45,11 @@ class MemoryEntry:
     revision: str = field(default="", compare=False)
     """Another one after each change, for ``if_revisions``; empty in a backend that has none."""
 
+    @property
+    def ref(self) -> str:
+        """The name to forget it by, in a memory of this machine."""
+        return f"entry:{self.number}"
+
     def __post_init__(self) -> None:
         created = self.created_at or time.time()
         object.__setattr__(self, "created_at", created)

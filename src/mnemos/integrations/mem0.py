@@ -117,9 +117,8 @@ class Memory(OpenedSync):
     ) -> dict[str, str]:
         """Change a memory's text, its expiry, or keys of its metadata."""
         changes: dict[str, Any] = {} if text is None else {"memory": text}
-        changes |= (
-            {} if expiration_date is _UNSET else {"expiration_date": None} | check_expiry(expiration_date)
-        )
+        if expiration_date is not _UNSET:
+            changes |= {"expiration_date": None} | check_expiry(expiration_date)
         if not changes and metadata is None:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
         while True:

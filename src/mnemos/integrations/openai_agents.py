@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
@@ -71,7 +72,7 @@ class MnemosSession(Opened, SessionABC):
         await self._history.append([self._make_message(cast(dict[str, Any], item)) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
-        item: TResponseInputItem | None = await self._history.pop()
+        item: TResponseInputItem | None = await self._history.pop(_read_item)
         return item
 
     async def clear_session(self) -> None:
@@ -87,10 +88,9 @@ class MnemosSession(Opened, SessionABC):
             if session is None or not newest:
                 break
             validate(_read_item(newest[0]))
-            try:
-                return cast("TResponseInputItem", await self._history.pop(if_revision=session["revision"]))
-            except Conflict:
-                continue
+            with suppress(Conflict):
+                popped = await self._history.pop(_read_item, if_revision=session["revision"])
+                return cast("TResponseInputItem", popped)
         return await self.pop_item()
 
     async def _get_compaction_snapshot(

@@ -162,10 +162,9 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
         return known
 
     def _read_messages(self, name: str) -> list[Any]:
-        try:
+        with suppress(NotFound):
             return list(self._sync.sessions.get_messages(name))
-        except NotFound:
-            return []
+        return []
 
 
 def _read_message(stored: Mapping[str, Any]) -> SessionMessage:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from mnemos.errors import NotFound
 from mnemos.operations.arguments import Allow, Offset, leave_unlisted, up_to
-from mnemos.operations.base import Done, Info, Operation, Result, Traits
+from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_time
 from mnemos.sessions.records import dump_json
 from mnemos.text.stored_text import join_items, one_line
@@ -42,11 +42,8 @@ class PlacedKey(Info, frozen=True, kw_only=True):
 
 def list_placed(memory: Memory, user: str, limit: int) -> list[PlacedKey]:
     """Return the entries in namespaces below a user, the last changed first."""
-    return [
-        PlacedKey(ref=f"entry:{one.number}", namespace=list(one.namespace), key=one.key)
-        for one in memory.entries.find((user,), limit=limit)
-        if len(one.namespace) > 1
-    ]
+    found = memory.entries.find((user,), limit=limit)
+    return [fill(PlacedKey, one) for one in found if len(one.namespace) > 1]
 
 
 class FoundEntry(Info, frozen=True, kw_only=True):
@@ -88,22 +85,7 @@ class FindEntries(Operation, frozen=True, kw_only=True):
     )
 
     def run(self, memory: Memory) -> FoundEntries:
-        entries = [
-            FoundEntry(
-                ref=f"entry:{one.number}",
-                namespace=list(one.namespace),
-                key=one.key,
-                value=one.value,
-                metadata=one.metadata,
-                created_at=one.created_at,
-                updated_at=one.updated_at,
-                expires_at=one.expires_at,
-                score=one.score,
-                match=one.match,
-            )
-            for one in self._find(memory.entries)
-        ]
-        return FoundEntries(entries=entries)
+        return FoundEntries(entries=[fill(FoundEntry, one) for one in self._find(memory.entries)])
 
     def _find(self, entries: Entries) -> list[MemoryEntry]:
         labels = tuple(self.namespace or ())

@@ -7,6 +7,7 @@ memory switched off, a history is kept in this process: an agent must not lose i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, NotFound
@@ -15,6 +16,7 @@ from mnemos.memory.async_memory import AsyncMemory
 from mnemos.sessions.session_types import Session
 
 Item = Any
+ReadItem = Callable[[Mapping[str, Any]], Item]
 _PAGE = 500
 _COPIED = ("role", "content", "key", "timestamp")
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
@@ -37,7 +39,7 @@ def read_text(message: Mapping[str, Any]) -> Item:
     return {"role": message["role"], "content": message["content"]}
 
 
-def item_of(message: Mapping[str, Any], read_other: Callable[[Mapping[str, Any]], Item] = read_text) -> Item:
+def item_of(message: Mapping[str, Any], read_other: ReadItem = read_text) -> Item:
     """Return the item that a message holds.
 
     One that was forgotten has only the text ``[forgotten]``, and one that another program appended may have
@@ -86,11 +88,10 @@ class History:
 
     async def read(self, last: int | None = None) -> list[dict[str, Any]]:
         """Return the messages, or the last of them; none of an unknown session."""
-        try:
+        with suppress(NotFound):
             messages = await self.memory.sessions.get_messages(self.session_id, last=last)
-        except NotFound:
-            return []
-        return [dict(message) for message in messages]
+            return [dict(message) for message in messages]
+        return []
 
     async def append(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Append messages, all or none. The session is created with its first message."""
@@ -102,13 +103,12 @@ class History:
         """Replace the messages from one on, as ``Sessions.rewrite`` does; searches still find them."""
         await self.memory.sessions.rewrite(self.session_id, list(messages), **where)
 
-    async def pop(self, *, if_revision: int | None = None) -> Item | None:
+    async def pop(self, read_item: ReadItem = item_of, *, if_revision: int | None = None) -> Item | None:
         """Delete the newest message and return its item; None if there is none."""
-        try:
+        message = None
+        with suppress(NotFound):
             message = await self.memory.sessions.pop_message(self.session_id, if_revision=if_revision)
-        except NotFound:
-            return None
-        return None if message is None else item_of(message)
+        return None if message is None else read_item(message)
 
     async def clear(self) -> None:
         """Delete the session. Can be undone, unless it is kept in this process only."""
