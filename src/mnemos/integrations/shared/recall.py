@@ -43,27 +43,16 @@ async def recall_block(memory: AsyncMemory, message: str, **about: Any) -> str:
 
 
 def recall_block_now(
-    memory: Memory,
-    message: str,
-    *,
-    user_id: str | None = None,
-    exclude_session_ids: Sequence[str] = (),
-    budget: int = BUDGET,
-    seconds: float | None = None,
+    memory: Memory, message: str, *, budget: int = BUDGET, seconds: float | None = None, **about: Any
 ) -> str:
     """Do the same for a host that does not wait.
 
-    Sessions that the model sees anyway should be excluded. ``seconds``: the time for an answer, by default
-    ``recall_seconds`` of the settings.
+    ``about`` is what ``Memory.recall`` takes; sessions that the model sees anyway should be excluded.
+    ``seconds``: the time for an answer, by default ``recall_seconds`` of the settings.
     """
     if is_trivial(message):
         return ""
-    about: dict[str, Any] = {
-        "budget": budget,
-        "user_id": user_id,
-        "exclude_session_ids": list(exclude_session_ids),
-    }
-    known = start(partial(recall_unasked, memory, cut_question(message), **about))
+    known = start(partial(recall_unasked, memory, cut_question(message), budget=budget, **about))
     limit = choose_limit(memory) if seconds is None else seconds
     if not wait([known], limit).done:
         warn_once(f"Recall took longer than {limit:g} s (recall_seconds): a prompt has no memories.")

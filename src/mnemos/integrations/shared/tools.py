@@ -26,12 +26,7 @@ class MemoryTool(NamedTuple):
 def list_tools(memory: AsyncMemory, tools: str = "default", user_id: str | None = None) -> list[MemoryTool]:
     """Return the operations of a set (``default``, ``sessions``, ``all``, …) as tools, for one user."""
     described = [one["function"] for one in memory.sync.tools("openai", tools)]
-    return [
-        MemoryTool(
-            one["name"], one["description"], one["parameters"], partial(_call, memory, one["name"], user_id)
-        )
-        for one in described
-    ]
+    return [MemoryTool(call=partial(_call, memory, one["name"], user_id), **one) for one in described]
 
 
 def make_file_tool(memory: AsyncMemory, user_id: str | None = None) -> MemoryTool:
