@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, BinaryIO, Final, TypeVar
+from urllib.parse import unquote
 
 import msgspec
 
@@ -178,6 +179,14 @@ def read_whole(path: Path) -> bytes:
     return data.removeprefix(codecs.BOM_UTF8)
 
 
+def read_beside(path: Path) -> Mapping[str, Any]:
+    """Return the JSON object in a file next to a conversation; empty if there is none."""
+    try:
+        return decode_object(read_whole(path)) if is_file(path) else {}
+    except (ValueError, OSError):
+        return {}
+
+
 def find_database(path: Path, name: str, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield a SQLite database, or the one with that name in a folder, with the size of its log."""
     file = path / name if is_folder(path) else path
@@ -328,6 +337,12 @@ def clean_name(value: Any) -> str | None:
     if not text.isprintable() or text != text.strip():
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text[:MAX_NAME] or None
+
+
+def parse_folder(value: Any) -> str | None:
+    """Return a folder by its path, or by an address as editors write it; None if that is elsewhere."""
+    scheme, is_address, path = (clean_name(value) or "").partition("://")
+    return (unquote(path) if scheme == "file" else None) if is_address else scheme or None
 
 
 def parse_time(value: Any) -> float | None:

@@ -21,8 +21,8 @@ from mnemos.transfer.foreign_files import (
     get_object,
     get_objects,
     get_text,
-    is_file,
     parse_time,
+    read_beside,
     read_whole,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile
@@ -69,12 +69,13 @@ ROO: Final = make_reader("roo", "Roo Code")
 
 def _read_messages(kind: str, source: SourceFile, holder: Mapping[str, Any]) -> Iterator[Item]:
     messages = get_objects(holder, "messages")
-    about = _read_beside(source.path)
+    name = source.path.name
+    about = read_beside(
+        source.path.with_name(f"{name.removesuffix(_MESSAGES)}.json" if name.endswith(_MESSAGES) else _ITEM)
+    )
     first = next((get_text(part, "text") for one in messages for part in _parts(one)), "")
     folder = _FOLDER.search("\n".join(get_text(part, "text") for one in messages[:1] for part in _parts(one)))
-    task = (
-        source.path.parent.name if source.path.name == _HISTORY else source.path.name.removesuffix(_MESSAGES)
-    )
+    task = source.path.parent.name if name == _HISTORY else name.removesuffix(_MESSAGES)
     models = [get_text(get_object(one, "modelInfo"), "id") for one in messages]
     started = parse_time(about.get("started_at")) or next(
         (at for one in messages if (at := parse_time(one.get("ts")))), None
@@ -90,12 +91,11 @@ def _read_messages(kind: str, source: SourceFile, holder: Mapping[str, Any]) -> 
         branch=get_object(get_object(about, "metadata"), "git").get("branch"),
     )
     say = Dialogue(session, started or source.changed_ns / 1e9, _INJECTED)
-    names: dict[str, Any] = {}
     for message in messages:
-        yield from _read_message(say, message, names)
+        yield from _read_message(say, message)
 
 
-def _read_message(say: Dialogue, message: Mapping[str, Any], names: dict[str, Any]) -> Iterator[Item]:
+def _read_message(say: Dialogue, message: Mapping[str, Any]) -> Iterator[Item]:
     at, key = parse_time(message.get("ts")), clean_name(message.get("id"))
     if message.get("isSummary") or message.get("isTruncationMarker"):
         yield INJECTED
@@ -107,14 +107,10 @@ def _read_message(say: Dialogue, message: Mapping[str, Any], names: dict[str, An
     for part in _parts(message):
         kind, text = part.get("type"), get_text(part, "text")
         call = clean_name(part.get("id") or part.get("tool_use_id"))
-        if kind == "tool_use" and call:
-            names[call] = part.get("name")
-        elif kind == "tool_result":
-            name = names.get(call or "") or part.get("name")
-            result = render_content(part.get("content"))
-            yield from say.answer(
-                call, name, result, at, call and f"{key}/{call}", is_error=bool(part.get("is_error"))
-            )
+        if kind == "tool_result":
+            result, is_error = render_content(part.get("content")), bool(part.get("is_error"))
+            own = call and f"{key}/{call}"
+            yield from say.answer(call, part.get("name"), result, at, own, is_error=is_error)
         elif kind == "image":
             yield Skipped("images")
         elif is_user and (found := _RESULT.match(text)):
@@ -148,14 +144,3 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return (
         [{"type": "text", "text": content}] if isinstance(content, str) else get_objects(message, "content")
     )
-
-
-def _read_beside(path: Path) -> Mapping[str, Any]:
-    """Return what the program noted of a conversation in a file next to it; empty if there is none."""
-    named = path.name.removesuffix(_MESSAGES) + ".json" if path.name.endswith(_MESSAGES) else _ITEM
-    beside = path.with_name(named)
-    try:
-        found = decode_json(read_whole(beside)) if is_file(beside) else {}
-    except (ValueError, OSError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
 
 from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
@@ -16,6 +15,7 @@ from mnemos.transfer.foreign_files import (
     get_objects,
     get_text,
     is_file,
+    parse_folder,
     parse_time,
     read_whole,
 )
@@ -56,7 +56,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
         started_at=_find_start(source.path, session_id),
         model=clean_name(next(filter(None, models), None)) or session.get("chatModelTitle"),
         title=None if title in _UNTITLED else title,
-        cwd=_find_folder(session.get("workspaceDirectory")),
+        cwd=parse_folder(session.get("workspaceDirectory")),
     )
     say = Dialogue(session_id, source.changed_ns / 1e9, _INJECTED)
     for number, item in enumerate(history, 1):
@@ -101,12 +101,6 @@ def _read_call(say: Dialogue, state: Mapping[str, Any]) -> Iterator[Item]:
     output = "\n".join(str(one.get("content") or "") for one in get_objects(state, "output"))
     is_error = state.get("status") == "errored"
     yield from say.answer(call_id, name, output, None, key=say.count(f"{state}="), is_error=is_error)
-
-
-def _find_folder(value: Any) -> str | None:
-    """Return a folder; the editor names it by an address."""
-    text = clean_name(value)
-    return unquote(text.removeprefix("file://")) if text else None
 
 
 def _find_start(path: Path, session_id: str) -> float | None:

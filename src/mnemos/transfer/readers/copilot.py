@@ -9,20 +9,19 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
 
 from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
-    decode_json,
     decode_object,
     find_sources,
     get_object,
     get_objects,
     get_text,
-    is_file,
     is_folder,
+    parse_folder,
     parse_time,
+    read_beside,
     read_whole,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
@@ -190,10 +189,4 @@ def _text(value: Any) -> str:
 
 def _find_folder(path: Path) -> str | None:
     """Return the folder of a workspace, which is in a file next to the folder of chats."""
-    beside = path.parent.with_name(_WORKSPACE)
-    try:
-        found = decode_json(read_whole(beside)) if is_file(beside) else {}
-    except (ValueError, OSError):
-        return None
-    folder = get_text(found, "folder") if isinstance(found, dict) else ""
-    return clean_name(unquote(folder.removeprefix("file://"))) if folder.startswith("file://") else None
+    return parse_folder(read_beside(path.parent.with_name(_WORKSPACE)).get("folder"))

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
 
 from mnemos.errors import MnemosError
 from mnemos.storage import AgentDatabase, agent_database
 from mnemos.transfer.foreign_files import (
     clean_name,
-    decode_json,
     find_database,
     get_object,
     get_objects,
     get_text,
     is_file,
+    parse_folder,
     parse_time,
-    read_whole,
+    read_beside,
 )
 from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile, Unreadable
 from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
@@ -52,7 +51,7 @@ class _Conversations:
 
     def __init__(self, path: Path) -> None:
         self._storage = path.parent.parent / _WORKSPACES
-        self._folders: dict[str, str] | None = None
+        self._folders: dict[str, str | None] | None = None
 
     def read(self, database: AgentDatabase, row: Row) -> Iterator[Item]:
         about = decode_column(next((one["data"] for one in database.rows("about", row["id"])), ""))
@@ -89,8 +88,9 @@ class _Conversations:
         if self._folders is None:
             self._folders = {}
             for file in sorted(self._storage.glob("*/workspace.json")):
-                self._folders |= dict.fromkeys(_list_conversations(file.with_name(_FILE)), _read_folder(file))
-        return self._folders.get(conversation) or None
+                folder = parse_folder(read_beside(file).get("folder"))
+                self._folders |= dict.fromkeys(_list_conversations(file.with_name(_FILE)), folder)
+        return self._folders.get(conversation)
 
 
 def _order(about: Mapping[str, Any], stored: dict[str, Any]) -> list[tuple[str, Mapping[str, Any]]] | None:
@@ -150,21 +150,9 @@ def _find_folder(bubbles: list[tuple[str, Mapping[str, Any]]]) -> str | None:
     for _, bubble in bubbles:
         folders = bubble.get("workspaceUris")
         for folder in folders if isinstance(folders, list) else ():
-            if found := _parse_folder(folder):
+            if found := parse_folder(folder):
                 return found
     return None
-
-
-def _parse_folder(uri: Any) -> str:
-    return unquote(uri.removeprefix("file://")) if isinstance(uri, str) and uri.startswith("file://") else ""
-
-
-def _read_folder(file: Path) -> str:
-    try:
-        found = decode_json(read_whole(file))
-    except (ValueError, OSError):
-        return ""
-    return _parse_folder(found.get("folder")) if isinstance(found, dict) else ""
 
 
 def _list_conversations(path: Path) -> list[str]:

@@ -74,6 +74,7 @@ class Dialogue:
         self._origin = origin or session_id
         self._said: Counter[str] = Counter()
         self._unknown: set[str] = set()
+        self._names: dict[str, Any] = {}
 
     def note_unknown(self, kind: Any) -> Iterator[Item]:
         """Yield a note that a kind of part is not known; once for each kind."""
@@ -111,21 +112,23 @@ class Dialogue:
         self, call_id: Any, name: Any, arguments: Any, at: float | None, key: Any = None
     ) -> Iterator[Item]:
         """Yield a call of a tool, whose key by default is its id."""
+        if call_id:
+            self._names[str(call_id)] = name
         fields = {"role": "assistant", "tool_calls": [make_call(call_id, name, arguments)]}
         yield self._make(f"call {key or call_id}" if key or call_id else None, fields, at, {})
 
     def answer(
         self, call_id: Any, name: Any, text: str, at: float | None, key: Any = None, *, is_error: bool = False
     ) -> Iterator[Item]:
-        """Yield the result of a call, likewise."""
+        """Yield the result of a call, likewise. By default it has the name of its call."""
         fields = drop_empty(
             role="tool",
             content=text.strip() or "[no output]",
-            tool_name=clean_name(name),
+            tool_name=clean_name(name or self._names.get(str(call_id))),
             tool_call_id=clean_name(call_id),
         )
-        name = f"result {key or call_id}" if key or call_id else None
-        yield self._make(name, fields, at, drop_empty(is_error=is_error or None))
+        key = f"result {key or call_id}" if key or call_id else None
+        yield self._make(key, fields, at, drop_empty(is_error=is_error or None))
 
     def _make(
         self,

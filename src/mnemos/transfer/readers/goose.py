@@ -42,19 +42,16 @@ def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
         cwd=row.get("working_dir"),
     )
     say = Dialogue(f"goose-{row['id']}", started or 0.0, _INJECTED)
-    names: dict[str, Any] = {}
     for message in database.rows("messages", row["id"]):
         # Its own prompts, such as a summary, are for the model only.
         if decode_column(message.get("metadata_json")).get("userVisible") is False:
             yield INJECTED
             continue
         parts = get_objects({"parts": decode_json(message["content_json"])}, "parts")
-        yield from _read_message(say, message, parts, names)
+        yield from _read_message(say, message, parts)
 
 
-def _read_message(
-    say: Dialogue, message: Row, parts: list[dict[str, Any]], names: dict[str, Any]
-) -> Iterator[Item]:
+def _read_message(say: Dialogue, message: Row, parts: list[dict[str, Any]]) -> Iterator[Item]:
     at = parse_time(message.get("created_timestamp"))
     texts = "\n".join(get_text(part, "text") for part in parts if part.get("type") == "text")
     thoughts = [get_text(part, "thinking") for part in parts if part.get("type") == "thinking"]
@@ -67,12 +64,9 @@ def _read_message(
         kind, call_id = part.get("type"), clean_name(part.get("id"))
         if kind == "toolRequest":
             call = get_object(get_object(part, "toolCall"), "value")
-            names[call_id or ""] = call.get("name")
             yield from say.call(call_id, call.get("name"), call.get("arguments"), at)
         elif kind == "toolResponse":
-            yield from _read_result(
-                say, get_object(part, "toolResult"), call_id, names.get(call_id or ""), at
-            )
+            yield from _read_result(say, get_object(part, "toolResult"), call_id, at)
         elif kind == "image":
             yield Skipped("images")
         elif kind not in _READ and kind not in _NOT_SAID:
@@ -80,13 +74,13 @@ def _read_message(
 
 
 def _read_result(
-    say: Dialogue, result: Mapping[str, Any], call_id: str | None, name: Any, at: float | None
+    say: Dialogue, result: Mapping[str, Any], call_id: str | None, at: float | None
 ) -> Iterator[Item]:
     value = result.get("value")
     content = value.get("content") if isinstance(value, dict) else value
     is_error = result.get("status") == "error" or (isinstance(value, dict) and bool(value.get("isError")))
     yield from say.answer(
-        call_id, name, get_text(result, "error") or render_content(content), at, is_error=is_error
+        call_id, None, get_text(result, "error") or render_content(content), at, is_error=is_error
     )
 
 

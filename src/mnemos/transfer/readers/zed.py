@@ -108,12 +108,10 @@ def _read_older(say: Dialogue, message: Mapping[str, Any]) -> Iterator[Item]:
         yield from say.ask(text, None)
         return
     yield from say.reply(text, None)
-    names: dict[Any, Any] = {}
     for use in get_objects(message, "tool_uses"):
-        names[str(use.get("id"))] = use.get("name")
         yield from say.call(use.get("id"), use.get("name"), use.get("input"), None)
     for result in get_objects(message, "tool_results"):
-        yield from _read_result(say, result | {"tool_name": names.get(str(result.get("tool_use_id")))})
+        yield from _read_result(say, result)
 
 
 READER: Final = make_reader(KIND, "Zed", "threads.db", _read_thread)
