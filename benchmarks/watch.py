@@ -28,7 +28,7 @@ import mnemos
 from benchmarks import transcripts
 from benchmarks.measure import median, percentile
 from benchmarks.report import Options, Result, Table
-from mnemos.transfer.import_formats import load_reader
+from mnemos.transfer.reader import load_reader
 
 OLD_MEGABYTES, QUICK_MEGABYTES = 20.0, 2.0
 REST, QUICK_REST = 600.0, 20.0

@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +21,7 @@ from mnemos.transfer.archive.archive_reader import CutOff, open_tar, read_member
 from mnemos.transfer.archive.manifest import KIND, MANIFEST
 from mnemos.transfer.chat_exports import choose_entries
 from mnemos.transfer.foreign_files import decode_json, is_file, is_folder, path_exists
-from mnemos.transfer.reader import Reader
+from mnemos.transfer.reader import Reader, load_reader
 
 _HEAD: Final = 1 << 16
 # Lines examined: a transcript may begin with some that tell nothing.
@@ -64,27 +63,6 @@ _TASK: Final = "api_conversation_history.json"
 # Files and folders within the folder of a program.
 _PLACES: Final = (("state.db", "hermes"), ("projects", "claude-code"), ("sessions", "codex"))
 _ODD: Final = (OSError, ValueError, InvalidInput, BadZipFile, RuntimeError, EOFError, zlib.error)
-# Imported on first use.
-_MODULES: Final = {
-    "claude-code": "claude_code",
-    "codex": "codex",
-    "chatgpt": "chatgpt",
-    "claude": "claude_ai",
-    "hermes": "hermes",
-    "jsonl": "openai_jsonl",
-    "gemini": "gemini",
-    "qwen": "qwen",
-    "opencode": "opencode",
-    "cursor": "cursor",
-    "cline": "cline",
-    "roo": "cline",
-    "continue": "continue_dev",
-    "copilot": "copilot",
-    "goose": "goose",
-    "zed": "zed",
-    "aider": "aider",
-}
-KINDS: Final = tuple(_MODULES)
 _DOWNLOADS: Final = "~/Downloads"
 _MAX_DOWNLOADS: Final = 50
 
@@ -263,12 +241,6 @@ class InstalledFiles:
     path: Path
     files: int
     bytes: int
-
-
-def load_reader(kind: str) -> Reader:
-    module = import_module(f"mnemos.transfer.readers.{_MODULES[kind]}")
-    reader: Reader = module.ROO if kind == "roo" else module.READER
-    return reader
 
 
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:

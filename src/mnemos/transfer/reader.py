@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,6 +124,15 @@ class Reader:
 
 
 BEGINNING: Final = Mark(0, 0)
+# The modules that are not named after the program whose files they read.
+_MODULES: Final = {"claude": "claude_ai", "continue": "continue_dev", "jsonl": "openai_jsonl", "roo": "cline"}
+
+
+def load_reader(kind: str) -> Reader:
+    """Import the reader of a program."""
+    module = import_module(f"mnemos.transfer.readers.{_MODULES.get(kind, kind.replace('-', '_'))}")
+    reader: Reader = module.ROO if kind == "roo" else module.READER
+    return reader
 
 
 @dataclass(frozen=True, slots=True)

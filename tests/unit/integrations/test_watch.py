@@ -24,7 +24,7 @@ from mnemos.integrations.watch.poller import Importer, Place
 from mnemos.integrations.watch.service import plan_service
 from mnemos.integrations.watch.watch_lock import RunningWatch, find_running, take_lock
 from mnemos.settings import Settings
-from mnemos.transfer.import_formats import load_reader
+from mnemos.transfer.reader import load_reader
 
 DATA = Path(__file__).parents[2] / "data" / "imports"
 _SECONDS = 120.0

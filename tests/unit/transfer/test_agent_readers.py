@@ -29,8 +29,8 @@ import mnemos
 from mnemos.errors import Busy, InvalidInput
 from mnemos.files import zstd
 from mnemos.storage.sqlite import readonly
-from mnemos.transfer.import_formats import detect_kind, load_reader
-from mnemos.transfer.reader import Mark
+from mnemos.transfer.import_formats import detect_kind
+from mnemos.transfer.reader import Mark, load_reader
 
 GEMINI, GEMINI_RESUMED = sorted((DATA / "gemini" / "shop" / "chats").iterdir())
 QWEN = next((DATA / "qwen").rglob("*.jsonl"))

@@ -13,7 +13,8 @@ from items import conversations, left_out, messages, read_items, spoken, unread
 import mnemos
 from mnemos.errors import Busy
 from mnemos.storage.sqlite import readonly
-from mnemos.transfer.import_formats import detect_kind, load_reader
+from mnemos.transfer.import_formats import detect_kind
+from mnemos.transfer.reader import load_reader
 
 NOW = 1_794_000_000_000
 READER = load_reader("cursor")

@@ -17,7 +17,9 @@ from items import DATA, spoiled
 from test_hermes_reader import hermes_database
 
 from mnemos.transfer import import_formats
+from mnemos.transfer.agent_places import KINDS
 from mnemos.transfer.import_formats import detect_kind
+from mnemos.transfer.reader import load_reader
 
 CODEX = DATA / "codex"
 FILES = sorted(path for path in DATA.rglob("*") if path.is_file())
@@ -212,5 +214,5 @@ def test_spoiled_files_are_survived(tmp_path_factory: pytest.TempPathFactory, se
 
 
 def test_every_kind_has_a_reader() -> None:
-    for kind in import_formats.KINDS:
-        assert import_formats.load_reader(kind).kind == kind
+    for kind in (*KINDS, "chatgpt", "claude", "jsonl", "aider"):
+        assert load_reader(kind).kind == kind

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mnemos
-from mnemos.transfer.import_formats import load_reader
+from mnemos.transfer.reader import load_reader
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ def list_agents(memory: Memory) -> list[AgentInfo]:
     """Return the agent programs of this machine, and how each is recorded."""
     # Imported here, because it loads readers and settings of many programs.
     from mnemos.integrations.watch.recorders import list_recordings
-    from mnemos.transfer.import_formats import load_reader
+    from mnemos.transfer.reader import load_reader
 
     titles = {kind: load_reader(kind).title for kind in agent_places.KINDS}
     return [AgentInfo(**asdict(one)) for one in list_recordings(memory, os.environ, titles)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,10 +17,11 @@ from mnemos.storage.base import Storage, Writes
 from mnemos.transfer import agent_places
 from mnemos.transfer.foreign_files import is_file, is_folder
 from mnemos.transfer.imports import Imports
+from mnemos.transfer.reader import load_reader
 
 if TYPE_CHECKING:
     from mnemos.settings import Settings
-    from mnemos.transfer.reader import Reader, Stop
+    from mnemos.transfer.reader import Stop
 
 # The rest of 100 ms after Python's imports. The first step is always made.
 SECONDS: Final = 0.05
@@ -59,7 +59,7 @@ def record(settings: Settings, event: Event) -> bool:
 def import_transcripts(home: Home, event: Event, *, stop: Stop | None = None, indexes: bool = False) -> bool:
     """Store new messages of a session's transcripts. Returns False if stopped before the end."""
     imports = Imports(home.storage, home.settings, home.clock)
-    reader = _load_reader(event.agent)
+    reader = load_reader(event.agent)
     imported = 0
     for path in find_transcripts(home.settings, event):
         try:
@@ -97,12 +97,6 @@ def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
     name = Path(event.session_id).name
     names = (main.stem, name if name != ".." else "")
     yield from filter(is_folder, (main.with_name(one) for one in dict.fromkeys(filter(None, names))))
-
-
-def _load_reader(agent: str) -> Reader:
-    """Return the reader of a program, without loading what detects formats."""
-    reader: Reader = import_module(f"mnemos.transfer.readers.{agent.replace('-', '_')}").READER
-    return reader
 
 
 def _reopen(tx: Writes, session_id: str) -> None:

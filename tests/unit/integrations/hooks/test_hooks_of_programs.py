@@ -12,7 +12,7 @@ from hook_steps import Hooks, answer_of
 import mnemos
 from mnemos.integrations.hooks import events, hook_process
 from mnemos.integrations.watch.recorders import is_trusted, list_recordings
-from mnemos.transfer.import_formats import load_reader
+from mnemos.transfer.reader import load_reader
 
 IMPORTS = Path(__file__).parents[3] / "data" / "imports"
 

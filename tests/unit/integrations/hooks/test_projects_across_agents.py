@@ -10,7 +10,7 @@ import pytest
 from hook_steps import Hooks
 
 import mnemos
-from mnemos.transfer.import_formats import load_reader
+from mnemos.transfer.reader import load_reader
 
 IMPORTS = Path(__file__).parents[3] / "data" / "imports"
 DECISION = "We decided to use NATS JetStream instead of RabbitMQ for the parcel queue."
