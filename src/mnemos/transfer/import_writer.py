@@ -41,10 +41,9 @@ _CHARACTERS: Final = 256_000
 # Bytes and lines read between two commits, however few messages they hold: an import can stop at each.
 _READ: Final = 4_000_000
 _LINES: Final = 5_000
-# Text stored between two rounds of indexing: searches stay fast, and many words at once cost less
-# than a round after every transaction.
-_INDEX_CHARACTERS: Final = 2_000_000
-_INDEX_SECONDS: Final = 0.5
+# Text stored between two rounds of indexing. Each search meanwhile indexes the rest for itself, and a round
+# after each of many small files would cost more than it saves.
+_INDEX_CHARACTERS: Final = 50_000
 _CUT: Final = "… [cut]"
 _BYTES_PER_CHARACTER: Final = 4
 
@@ -213,7 +212,7 @@ class ImportWriter:
         self._changed.clear()
         if self._unindexed >= _INDEX_CHARACTERS and self._indexes and not self._report.dry_run:
             self._unindexed = 0
-            self._storage.catch_up(_INDEX_SECONDS)
+            self._storage.catch_up()
 
     def _drop_old(self, batch: list[_Checked]) -> list[_Checked]:
         if self._since is None:

@@ -71,6 +71,17 @@ def test_what_was_imported_is_recalled(memory: mnemos.Memory, folder: Path) -> N
     assert "Redis streams" in memory.recall("which queue sends the order mails?").text
 
 
+def test_searches_during_an_import_find_little_that_is_not_indexed(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    lines = [line(number, "We moved the order mails to Redis streams. " * 3) for number in range(3_000)]
+    (tmp_path / "long.jsonl").write_text("\n".join(lines))
+    pending: list[int] = []
+    bring(memory, tmp_path / "long.jsonl", progress=lambda _: pending.append(memory.storage.usage().pending))
+    assert len(pending) > 10
+    assert max(pending) < 1_000
+
+
 def test_the_background_goes_on_with_what_was_imported(memory: mnemos.Memory, folder: Path) -> None:
     awake = threading.Event()
     memory.storage.when_idle(lambda: bool(awake.set()))
