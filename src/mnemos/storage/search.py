@@ -122,7 +122,11 @@ class Search(ABC):
         hits = self._find(self.all_of(query), scope, order, wanted)
         if hits:
             return Results(tuple(hits[offset:]), partial=False)
-        hits = self._find_most(query.loosen(), scope, order, wanted)
+        loose = query.loosen()
+        if len(loose.clauses) == 1 and set(query.clauses) == set(loose.clauses):
+            # No message has the only word.
+            return Results((), partial=False)
+        hits = self._find_most(loose, scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
     def _find_most(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
