@@ -128,6 +128,10 @@ def test_a_commit_whose_answer_is_lost_is_stored_once(
         proxy.lose = lost
         append(storage, "s", f"message {number}")
         assert proxy.lost == number + 1
+    # A write that is not an append leaves its token in another way.
+    proxy.lose = lost
+    assert create(storage, "t")
+    assert proxy.lost == 5
     assert contents(storage) == [f"message {number}" for number in range(4)]
 
 

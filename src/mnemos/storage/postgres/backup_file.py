@@ -25,7 +25,7 @@ from mnemos.storage.postgres import schema
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.word_index import PostgresIndex
-from mnemos.storage.space import NOWHERE, space_of
+from mnemos.storage.space import space_of
 from mnemos.storage.stores.passages import make_passage
 from mnemos.text.words import RULE_VERSION
 
@@ -68,7 +68,7 @@ def _write(
     sql: Any = load("schema", target.schema)
     connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     try:
-        tx = PostgresTransaction(connection, NOWHERE)
+        tx = PostgresTransaction(connection)
         spaces = tx.rows(sql.spaces)
         header = {"kind": _KIND, "schema": schema.VERSION, "made_at": time.time(), "spaces": spaces}
         _write_line(file, header)
@@ -145,7 +145,7 @@ def restore(connection: Connection, target: Target, path: Path, documents: Docum
     """Replace the rows of all spaces by those of a backup, in one transaction."""
     sql: Any = load("schema", target.schema)
     with connection.transaction():
-        tx = PostgresTransaction(connection, NOWHERE)
+        tx = PostgresTransaction(connection)
         tx.value(sql.lock, (target.schema,))
         tables = ", ".join(
             f'"{target.schema}".{table}' for table in (*schema.TABLES, *schema.DERIVED, "spaces")
@@ -190,7 +190,7 @@ def _copy_in(connection: Connection, target: Target, part: dict[str, Any], data:
 
 def _columns(connection: Connection, target: Target, table: str) -> list[str]:
     sql: Any = load("schema", target.schema)
-    found = PostgresTransaction(connection, NOWHERE).rows(sql.columns, (target.schema, table))
+    found = PostgresTransaction(connection).rows(sql.columns, (target.schema, table))
     return [f'"{name}"' for (name,) in found]
 
 

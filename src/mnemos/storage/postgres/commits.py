@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mnemos.errors import Busy, Unavailable
-from mnemos.storage.postgres.connection import Connection, Target, send
+from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
 
 RETRY_SECONDS = 0.02
@@ -60,8 +60,7 @@ def _find_token(
     """Wait until the transaction has ended, which releases its lock, and look for its token."""
     # pg_xact_status would not do: after a crash, numbers that were not flushed are given again.
     sql: Any = load("engine", target.schema)
-    found = send(
-        connection,
+    found = PostgresTransaction(connection).send(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
         *settings,
         f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",

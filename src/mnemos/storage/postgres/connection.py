@@ -14,7 +14,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from mnemos import errors
 from mnemos.storage.postgres.statements import SCHEMA, Statement
-from mnemos.storage.space import Space
+from mnemos.storage.space import NOWHERE, Space
 
 OLDEST_SERVER = 150_000
 _CONNECT_SECONDS = 10
@@ -158,11 +158,20 @@ def _check_server(connection: Connection, location: str) -> None:
 class PostgresTransaction:
     """A connection inside a transaction, as the stores see it."""
 
-    def __init__(self, connection: Connection, space: Space) -> None:
+    def __init__(self, connection: Connection, space: Space = NOWHERE) -> None:
         self.connection = connection
         self.space = space
+        self.token: int | None = None
+        """What the transaction must leave in the table of commits; None once it is there."""
         self._cursor = psycopg.RawCursor(connection)
         self._cursor.format = psycopg.pq.Format.BINARY
+
+    def send(self, *statements: str) -> tuple[Any, ...] | None:
+        """Send statements in one round trip; return the row of the last one, if it has one."""
+        self._cursor.execute(";".join(statements).encode(), prepare=False, binary=False)
+        while self._cursor.nextset():
+            pass
+        return None if self._cursor.description is None else self._cursor.fetchone()
 
     def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
         self._run(sql, bindings)
@@ -186,15 +195,6 @@ class PostgresTransaction:
     def _run(self, sql: str, bindings: Any) -> None:
         assert isinstance(sql, Statement)  # noqa: S101
         self._cursor.execute(sql.encoded, sql.bind(bindings, self.space))
-
-
-def send(connection: Connection, *statements: str) -> tuple[Any, ...] | None:
-    """Send statements in one round trip; return the row of the last one, if it has one."""
-    cursor = connection.cursor()
-    cursor.execute(";".join(statements).encode(), prepare=False)
-    while cursor.nextset():
-        pass
-    return None if cursor.description is None else cursor.fetchone()
 
 
 def is_lost(connection: Connection) -> bool:

@@ -27,14 +27,13 @@ from mnemos.storage.postgres.connection import (
     is_lost,
     is_worth_repeating,
     parse_url,
-    send,
     translate_error,
 )
 from mnemos.storage.postgres.handle import Handle, Maker, WriteHandle
 from mnemos.storage.postgres.pool import pool_of
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.texts import PostgresTexts
-from mnemos.storage.space import NOWHERE, space_of
+from mnemos.storage.space import space_of
 from mnemos.storage.upkeep import Upkeep
 
 T = TypeVar("T")
@@ -176,7 +175,7 @@ class PostgresStorage:
         try:
             handle = self._begin_read(connection)
             result = self._run(handle, work)
-            send(connection, "COMMIT")
+            handle.tx.send("COMMIT")
         except BaseException as exc:
             self._abandon(connection, exc)
             raise
@@ -189,8 +188,13 @@ class PostgresStorage:
         answer: tuple[T, int, int] | None = None
         try:
             handle = self._begin_write(connection, seconds)
+            handle.tx.token = token
             answer = self._run(handle, work), handle.sessions.appended, handle.entries.stored
-            send(connection, f"{self._sql.commit} VALUES ({handle.space.id:d}, {token:d})", "COMMIT")
+            # An append has left its token already.
+            left = (
+                [] if handle.tx.token is None else [f"{self._sql.commit} VALUES ({handle.space.id}, {token})"]
+            )
+            handle.tx.send(*left, "COMMIT")
         except BaseException as exc:
             lost = self._abandon(connection, exc)
             if answer is not None and lost and isinstance(exc, psycopg.Error):
@@ -253,11 +257,11 @@ class PostgresStorage:
         self, connection: Connection, mode: str, settings: list[str], state: str, lock: str = ""
     ) -> tuple[PostgresTransaction, int]:
         """Begin a transaction in the space, in one round trip; return it with the epoch of the space."""
+        tx = PostgresTransaction(connection)
         while True:
             known = self._known or self._resolve(connection)
             number = -1 if known is None else known.number
-            found = send(
-                connection,
+            found = tx.send(
                 f"BEGIN ISOLATION LEVEL {mode}",
                 *self._first_settings,
                 _PLANS,
@@ -266,10 +270,11 @@ class PostgresStorage:
                 f"{state} {number:d} {lock}",
             )
             if known is None:
-                return PostgresTransaction(connection, NOWHERE), 0
+                return tx, 0
             if found is not None and int(found[1]) == known.epoch:
                 self._check_schema(int(found[0]))
-                return PostgresTransaction(connection, space_of(known.number)), known.epoch
+                tx.space = space_of(known.number)
+                return tx, known.epoch
             # A backup was restored, in which spaces have other numbers.
             connection.execute(b"ROLLBACK")
             self._known = None
@@ -333,7 +338,7 @@ class PostgresStorage:
 
         def look() -> object:
             return self._maintain(
-                lambda connection: PostgresTransaction(connection, NOWHERE).value(self._sql.snapshot)
+                lambda connection: PostgresTransaction(connection).value(self._sql.snapshot)
             )
 
         yield look

@@ -12,7 +12,7 @@ from psycopg import sql
 from mnemos.errors import NotADatabase, NotFound, ReadOnly, SchemaChanged, SchemaTooNew
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import FOLDER, load, make_statement
-from mnemos.storage.space import NOWHERE, space_of
+from mnemos.storage.space import space_of
 from mnemos.text.words import RULE_VERSION
 
 _MIGRATIONS = sorted((FOLDER / "migrations").glob("[0-9]*.sql"))
@@ -43,7 +43,7 @@ def migrate(connection: Connection, target: Target) -> None:
     if version_of(connection, target) == VERSION:
         return
     with connection.transaction():
-        tx = PostgresTransaction(connection, NOWHERE)
+        tx = PostgresTransaction(connection)
         tx.value(queries.lock, (target.schema,))
         # Another process may have done it in the meantime.
         version = version_of(connection, target)
@@ -88,7 +88,7 @@ def _grant(connection: Connection, target: Target, role: str) -> None:
 def version_of(connection: Connection, target: Target) -> int:
     """Return the version of the tables; 0 if there are none. Raises SchemaTooNew."""
     queries: Any = load("schema", target.schema)
-    tx = PostgresTransaction(connection, NOWHERE)
+    tx = PostgresTransaction(connection)
     if not tx.value(queries.is_there, (f'"{target.schema}".properties',)):
         return 0
     try:
@@ -113,7 +113,7 @@ def version_of(connection: Connection, target: Target) -> int:
 def has_citus(connection: Connection, target: Target, *, read_only: bool) -> bool:
     """True if the server has Citus. Raises ReadOnly for a replica, unless it is only read."""
     queries: Any = load("schema", target.schema)
-    ((is_replica, found),) = PostgresTransaction(connection, NOWHERE).rows(queries.server)
+    ((is_replica, found),) = PostgresTransaction(connection).rows(queries.server)
     if is_replica and not read_only:
         raise ReadOnly(
             f"{target.location} is a replica. Open it with read_only=True, or name all hosts and add "
@@ -125,7 +125,7 @@ def has_citus(connection: Connection, target: Target, *, read_only: bool) -> boo
 def distribute(connection: Connection, target: Target) -> None:
     """Spread the tables over the workers of Citus: the small ones whole to each, the others by space."""
     queries: Any = load("schema", target.schema)
-    tx = PostgresTransaction(connection, NOWHERE)
+    tx = PostgresTransaction(connection)
     for table in REFERENCES:
         tx.value(queries.refer, (f'"{target.schema}".{table}',))
     first, *others = DISTRIBUTED
@@ -148,7 +148,7 @@ def check_readable(connection: Connection, target: Target) -> None:
 def find_space(connection: Connection, target: Target, name: str) -> int | None:
     """Return the number of a space; None if nothing was ever written in it."""
     queries: Any = load("schema", target.schema)
-    number: int | None = PostgresTransaction(connection, NOWHERE).value(queries.get_space, (name,))
+    number: int | None = PostgresTransaction(connection).value(queries.get_space, (name,))
     return number
 
 
@@ -167,7 +167,7 @@ def enter_space(connection: Connection, target: Target, name: str) -> int:
         return found
     queries: Any = load("schema", target.schema)
     with connection.transaction():
-        tx = PostgresTransaction(connection, NOWHERE)
+        tx = PostgresTransaction(connection)
         tx.value(queries.lock, (target.schema,))
         number: int | None = tx.value(queries.get_space, (name,))
         if number is None:

@@ -67,8 +67,10 @@ class PostgresSessionWrites(PostgresSessionReads, StoredSessionWrites):
             "at": at,
             "messages": to_json(stored),
             "words": to_json(rendered.words),
+            "token": self._words.tx.token,
         }
         self._tx.change(self._sql.append, asked)
+        self._words.tx.token = None
         self._words.store_stretches(rendered)
         if following - ids[0] > len(ids):
             self._tx.change(self._sql.keep_ids, (following, self._space.id))

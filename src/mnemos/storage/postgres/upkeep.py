@@ -13,7 +13,6 @@ from mnemos.storage.base import Documents, Usage
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.word_index import PostgresIndex
-from mnemos.storage.space import NOWHERE
 from mnemos.storage.stores.passages import make_passage
 from mnemos.storage.terms import ids_of
 from mnemos.text.words import RULE_VERSION
@@ -35,7 +34,7 @@ _WITH_TEXT = (
 def empty_pending(connection: Connection, target: Target) -> None:
     """Move new words from the list that every search reads into the index proper."""
     sql: Any = load("engine", target.schema)
-    PostgresTransaction(connection, NOWHERE).value(sql.empty_pending)
+    PostgresTransaction(connection).value(sql.empty_pending)
 
 
 def vacuum(connection: Connection, target: Target) -> bool:
@@ -44,7 +43,7 @@ def vacuum(connection: Connection, target: Target) -> bool:
     False while others may still see them, or if the role may not: it needs MAINTAIN, or to own the tables.
     """
     sql: Any = load("engine", target.schema)
-    tx = PostgresTransaction(connection, NOWHERE)
+    tx = PostgresTransaction(connection)
     now = tx.value(sql.now)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while (is_seen := tx.value(sql.older_snapshots, (now,)) > 0) and time.monotonic() < deadline:

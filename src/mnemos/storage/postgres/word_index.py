@@ -146,7 +146,7 @@ class Writer:
 class PostgresIndex:
     def __init__(self, tx: PostgresTransaction, space: Space, documents: Documents, schema: str) -> None:
         self.documents = documents
-        self._tx = tx
+        self.tx = tx
         self._space = space
         self._schema = schema
         self._sql: Any = load("words", schema)
@@ -154,14 +154,14 @@ class PostgresIndex:
         self._writer = Writer(space)
 
     def searching(self) -> PostgresSearch:
-        return PostgresSearch(self._tx, self._space, self._schema)
+        return PostgresSearch(self.tx, self._space, self._schema)
 
     def indexables(self, after: int, through: int) -> Iterator[Indexable]:
         start = after + 1
-        owner = self._tx.value(self._sessions.owner_of_id, (self._space.first, start))
+        owner = self.tx.value(self._sessions.owner_of_id, (self._space.first, start))
         position = owner if owner is not None else start
         while True:
-            page = self._tx.rows(self._sessions.messages_between, (position, through, _PAGE))
+            page = self.tx.rows(self._sessions.messages_between, (position, through, _PAGE))
             for row in page:
                 item = indexable(row)
                 if item.message.id + ids_of(item.message) > start:
@@ -190,16 +190,16 @@ class PostgresIndex:
 
     def store(self, rendered: Rendered) -> None:
         if rendered.words:
-            self._tx.change(self._sql.add, (to_json(rendered.words),))
+            self.tx.change(self._sql.add, (to_json(rendered.words),))
         self.store_stretches(rendered)
 
     def store_stretches(self, rendered: Rendered) -> None:
         if rendered.stretches:
-            self._tx.change(self._sql.add_long, (to_json(rendered.stretches),))
+            self.tx.change(self._sql.add_long, (to_json(rendered.stretches),))
 
     def _remove(self, first: int, last: int) -> None:
-        self._tx.change(self._sql.remove, (first, last))
-        self._tx.change(self._sql.remove_long, (first, last))
+        self.tx.change(self._sql.remove, (first, last))
+        self.tx.change(self._sql.remove_long, (first, last))
 
 
 def to_json(rows: Any) -> str:

@@ -467,9 +467,14 @@ WHERE s.space = :space
     AND s.id = ?
     AND NOT s.doomed
 
--- One round trip stores messages, counts them and indexes their words.
+-- One round trip stores messages, counts them, indexes their words and leaves the token of the transaction.
 -- name: append
-WITH counted AS (
+WITH marked AS (
+    INSERT INTO mnemos.commits (space, token)
+    SELECT :space, :token::bigint
+    WHERE :token::bigint IS NOT NULL
+),
+counted AS (
     UPDATE mnemos.sessions
     SET message_count = message_count + :count,
         tool_call_count = tool_call_count + :calls,
