@@ -14,7 +14,16 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.errors import Busy, DiskFull, InvalidInput, MnemosError, PermissionDenied, Unavailable
+from mnemos.errors import (
+    AlreadyExists,
+    Busy,
+    DiskFull,
+    InvalidInput,
+    MnemosError,
+    NotFound,
+    PermissionDenied,
+    Unavailable,
+)
 
 try:
     import fcntl
@@ -243,6 +252,26 @@ def zstd() -> Any:
     else:
         from backports import zstd as module
     return module
+
+
+@contextmanager
+def write_copy(target: Path) -> Iterator[Path]:
+    """Yield the name of an empty file, which replaces nothing and gets its own name when it is complete.
+
+    Raises AlreadyExists, NotFound for a missing folder, OSError.
+    """
+    if target.exists():
+        raise AlreadyExists(f"{target} already exists. Choose another name for the backup.")
+    if not target.parent.is_dir():
+        raise NotFound(f"There is no folder {target.parent} for the backup. Create it first.")
+    unfinished = target.with_name(target.name + ".unfinished")
+    try:
+        unfinished.unlink(missing_ok=True)
+        unfinished.touch(mode=_PRIVATE)
+        yield unfinished
+        unfinished.rename(target)
+    finally:
+        _discard(unfinished)
 
 
 def write_error(exc: OSError, path: Path) -> MnemosError:

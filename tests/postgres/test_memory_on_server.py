@@ -158,6 +158,16 @@ def test_a_backup_of_a_server_is_not_restored_into_a_home(open_memory: Opens, tm
         open_memory().restore(tmp_path / "of-a-home")
 
 
+def test_what_cannot_be_read_is_not_a_backup(open_memory: Opens, tmp_path: Path) -> None:
+    memory = open_memory()
+    fill(memory)
+    with pytest.raises(NotADatabase):
+        memory.restore(tmp_path)
+    with pytest.raises(NotFound):
+        memory.restore(tmp_path / "missing")
+    assert memory.sessions.message_count() == 1
+
+
 def test_what_is_forgotten_is_not_found_by_any_machine(open_memory: Opens) -> None:
     one, two = open_memory(machine="one"), open_memory(machine="two")
     fill(one)

@@ -98,7 +98,20 @@ def test_a_role_that_owns_nothing_reads_and_writes(
         memory.backup(tmp_path / "copy")
         with pytest.raises(PermissionDenied):
             memory.restore(tmp_path / "copy")
+        # Nothing was replaced, so there is no former data to keep.
+        assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["copy"]
     assert run(["postgres", "init", "--home", str(home), "--role", "nobody at all"]) == 3
+
+
+def test_a_role_that_owns_nothing_gives_access_to_nobody(own_server: Server) -> None:
+    own_server.psql("CREATE ROLE agent LOGIN; CREATE ROLE another LOGIN")
+    with mnemos.open(own_server.url) as owner:
+        owner.storage.grant("agent")
+    with mnemos.open(own_server.url.replace("tester@", "agent@")) as memory:
+        with pytest.raises(PermissionDenied, match="owner"):
+            memory.storage.grant("another")
+        # It may use them already.
+        memory.storage.grant("agent")
 
 
 def test_forgetting_is_pending_while_the_role_may_not_clean_up(own_server: Server) -> None:

@@ -69,10 +69,13 @@ REFUSALS = {
     "TLS that the server lacks": ("tester@{host}/postgres?sslmode=require", Unavailable, "sslmode"),
     "too many connections": ("limited@{host}/postgres", Busy, "max_connections"),
     "nobody listens": ("tester:s3cret@127.0.0.1:1/postgres", Unavailable, "running"),
-    "host that does not exist": ("tester:s3cret@no.invalid/postgres", Unavailable, "no.invalid"),
+    "host that does not exist": ("tester:s3cret@no.invalid/postgres", Unavailable, "Check the host"),
     "wrong sslmode": ("tester:s3cret@{host}/postgres?sslmode=perhaps", InvalidInput, "sslmode"),
     "wrong time-out": ("tester:s3cret@{host}/postgres?connect_timeout=x", InvalidInput, "connect_timeout"),
-    "unknown option": ("tester:s3cret@{host}/postgres?colour=blue", InvalidInput, "URL"),
+    "unknown option": ("tester:s3cret@{host}/postgres?colour=blue", InvalidInput, "'colour'"),
+    "no host": ("/postgres", InvalidInput, "no host"),
+    "option without a value": ("tester:s3cret@{host}/postgres?sslmode", InvalidInput, "URL"),
+    "connections that are a word": ("tester:s3cret@{host}/postgres?connections=all", InvalidInput, "'all'"),
     "port that is a word": ("tester:s3cret@127.0.0.1:port/postgres", InvalidInput, "URL"),
     "port that is too large": ("tester:s3cret@127.0.0.1:99999/postgres", InvalidInput, "65535"),
 }
@@ -85,6 +88,12 @@ def test_a_refused_connection_is_explained(strict: tuple[Server, int], what: str
         open_storage("postgresql://" + url.format(host=f"127.0.0.1:{strict[1]}"))
     assert (type(caught.value), advice in str(caught.value)) == (kind, True), caught.value
     assert "s3cret" not in str(caught.value)
+
+
+def test_the_end_of_a_password_is_not_taken_for_an_option_and_shown() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_url("postgresql://me@localhost/database?password=s3&cret=1")
+    assert "cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

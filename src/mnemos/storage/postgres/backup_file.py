@@ -12,14 +12,13 @@ import random
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 import psycopg
 
-from mnemos.errors import AlreadyExists, Corrupt, DiskFull, NotADatabase, NotFound, PermissionDenied
-from mnemos.files import zstd
+from mnemos.errors import Corrupt, NotADatabase, NotFound, PermissionDenied
+from mnemos.files import write_copy, write_error, zstd
 from mnemos.storage.base import Documents
 from mnemos.storage.postgres import schema
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
@@ -38,26 +37,14 @@ def back_up(
     connection: Connection, target: Target, path: Path, progress: Callable[[float], None] | None
 ) -> None:
     """Write a copy as one moment sees it, read it back, then give it its name."""
-    if path.exists():
-        raise AlreadyExists(f"{path} already exists. Choose another name for the backup.")
-    if not path.parent.is_dir():
-        raise NotFound(f"There is no folder {path.parent} for the backup. Create it first.")
-    unfinished = path.with_name(path.name + ".unfinished")
     try:
-        unfinished.unlink(missing_ok=True)
-        unfinished.touch(mode=0o600)
-        with zstd().open(unfinished, "wb") as file:
-            _write(connection, target, file, progress)
-        for _ in _read_parts(unfinished):
-            pass
-        unfinished.rename(path)
-    except PermissionError as exc:
-        raise PermissionDenied(f"{path} cannot be written: {exc.strerror}.") from exc
+        with write_copy(path) as unfinished:
+            with zstd().open(unfinished, "wb") as file:
+                _write(connection, target, file, progress)
+            for _ in _read_parts(unfinished):
+                pass
     except OSError as exc:
-        raise DiskFull(f"{path} cannot be written: {exc.strerror}.") from exc
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+        raise write_error(exc, path) from exc
     if progress is not None:
         progress(1.0)
 
@@ -128,6 +115,8 @@ def _read_parts(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
                 yield part, data
     except FileNotFoundError as exc:
         raise NotFound(f"There is no backup {path}.") from exc
+    except OSError as exc:
+        raise NotADatabase(f"{path} cannot be read: {exc.strerror}.") from exc
     except (packing.ZstdError, ValueError, KeyError, TypeError, EOFError) as exc:
         raise NotADatabase(f"{path} is not a backup of a PostgreSQL memory, or it is cut off.") from exc
 

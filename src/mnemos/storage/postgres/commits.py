@@ -30,7 +30,7 @@ class LostCommit(Exception):
 def was_committed(
     lost: LostCommit,
     deadline: float,
-    run: Callable[[Callable[[Connection], bool]], bool],
+    run: Callable[[Callable[[Connection, Target], bool]], bool],
     target: Target,
     settings: Sequence[str],
 ) -> bool:
@@ -43,7 +43,7 @@ def was_committed(
     while True:
         seconds = max(deadline - time.monotonic(), _LEAST_SECONDS)
         try:
-            return run(partial(_find_token, lost, seconds, target, settings))
+            return run(partial(_find_token, lost, seconds, settings))
         except (Busy, Unavailable):
             if time.monotonic() > deadline:
                 break
@@ -55,7 +55,7 @@ def was_committed(
 
 
 def _find_token(
-    lost: LostCommit, seconds: float, target: Target, settings: Sequence[str], connection: Connection
+    lost: LostCommit, seconds: float, settings: Sequence[str], connection: Connection, target: Target
 ) -> bool:
     """Wait until the transaction has ended, which releases its lock, and look for its token."""
     # pg_xact_status would not do: after a crash, numbers that were not flushed are given again.
@@ -65,7 +65,7 @@ def _find_token(
         *settings,
         f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000)):d}",
         f"SET LOCAL mnemos.space = '{lost.space:d}'",
-        f"{sql.state_to_write} {lost.space:d} FOR UPDATE",
+        f"{sql.state} {lost.space:d} FOR UPDATE",
         f"{sql.token} {lost.token:d}",
     )
     connection.execute(b"ROLLBACK")

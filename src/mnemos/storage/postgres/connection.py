@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import psycopg
 from msgspec import Struct
@@ -22,8 +22,6 @@ _CONNECT_SECONDS = 10
 _PREPARED = 400
 _LAST_PORT = 65_535
 _CONNECTIONS, _MOST_CONNECTIONS = 8, 1_000
-# Options that libpq does not know.
-_OWN_OPTIONS = ("schema", "connections")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,47}")
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -47,11 +45,11 @@ def parse_url(url: str) -> Target:
     _check_password(url)
     try:
         parts = urlsplit(url)
-        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-        schema = dict(options).get("schema", SCHEMA)
-        connections = int(dict(options).get("connections", _CONNECTIONS))
-        rest = urlencode([one for one in options if one[0] not in _OWN_OPTIONS], quote_via=quote)
-        conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, rest, ""))
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        schema = options.pop("schema", SCHEMA)
+        connections = options.pop("connections", str(_CONNECTIONS))
+        _check_options(options)
+        conninfo = f"{parts.scheme}://{parts.netloc}{parts.path}?{urlencode(options, quote_via=quote)}"
         known = conninfo_to_dict(conninfo)
         ports = [int(port) for port in str(known.get("port") or "").split(",") if port]
     except (ValueError, psycopg.ProgrammingError):
@@ -60,8 +58,10 @@ def parse_url(url: str) -> Target:
             "The URL of the database is not valid. Write postgresql://user:password@host:5432/database, "
             "with options of libpq such as ?sslmode=require."
         ) from None
-    if not 1 <= connections <= _MOST_CONNECTIONS:
-        raise errors.InvalidInput(f"connections must be from 1 to {_MOST_CONNECTIONS}, not {connections}.")
+    if not connections.isdecimal() or not 1 <= int(connections) <= _MOST_CONNECTIONS:
+        raise errors.InvalidInput(
+            f"connections must be from 1 to {_MOST_CONNECTIONS}, not {connections[:20]!r}."
+        )
     if not all(1 <= port <= _LAST_PORT for port in ports):
         raise errors.InvalidInput(f"The port of the database must be from 1 to {_LAST_PORT}.")
     if not _NAME.fullmatch(schema):
@@ -78,8 +78,19 @@ def parse_url(url: str) -> Target:
         _describe(known, schema),
         str(known.get("user") or ""),
         str(known.get("dbname") or ""),
-        connections,
+        int(connections),
     )
+
+
+def _check_options(options: dict[str, str]) -> None:
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    for name in options:
+        # After a password that is not escaped, the rest of it looks like an option.
+        if name not in known and "password" not in options:
+            raise errors.InvalidInput(
+                f"The URL of the database has an unknown option {name[:40]!r}. Use options of libpq such as "
+                "sslmode, or schema=NAME and connections=N."
+            )
 
 
 def _check_password(url: str) -> None:
@@ -230,7 +241,8 @@ def _translate_refusal(exc: psycopg.Error, target: Target) -> errors.MnemosError
     text = str(exc).strip()
     # Of several hosts, the last one's; before it, the driver says that connecting failed.
     reason = text.splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
-    reason = reason.rpartition("failed: ")[2].removeprefix("FATAL:  ").removesuffix(".")
+    reason = reason.rpartition("failed: ")[2].removeprefix("FATAL:  ").removeprefix("fe_sendauth: ")
+    reason = reason.removesuffix(".")
     for words, make, advice in _REFUSALS:
         if re.search(words, reason):
             return make(f"{target.location}: {reason}. {_fill_in(advice, target)}")
@@ -289,6 +301,7 @@ _TRANSLATIONS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
     ("XX001", errors.Corrupt, "Restore a backup of the server."),
 )
 _REFUSALS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
+    ("resolve host|translate host", errors.Unavailable, "Check the host in the URL."),
     ("invalid .* value|invalid port|bad value for|invalid integer", errors.InvalidInput, "Correct the URL."),
     ("no password supplied", errors.PermissionDenied, "Set PGPASSWORD, or add a line to ~/.pgpass."),
     ("authentication failed", errors.PermissionDenied, "Check the user and the password."),

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from mnemos.storage.postgres.commits import RETRY_SECONDS, LostCommit, was_commi
 from mnemos.storage.postgres.connection import (
     Connection,
     PostgresTransaction,
+    Target,
     is_lost,
     is_worth_repeating,
     parse_url,
@@ -240,8 +242,7 @@ class PostgresStorage:
         return lost
 
     def _begin_read(self, connection: Connection) -> Handle:
-        mode = "REPEATABLE READ READ ONLY"
-        return self._maker.make_reader(*self._begin(connection, mode, [], self._sql.state_to_read))
+        return self._maker.make_reader(*self._begin(connection, "REPEATABLE READ READ ONLY"))
 
     def _begin_write(self, connection: Connection, seconds: float) -> WriteHandle:
         settings = [
@@ -250,11 +251,11 @@ class PostgresStorage:
         ]
         if self._durability is Durability.FULL:
             settings.append("SET LOCAL synchronous_commit = on")
-        mode, state = "READ COMMITTED READ WRITE", self._sql.state_to_write
-        return self._maker.make_writer(*self._begin(connection, mode, settings, state, "FOR UPDATE"))
+        mode = "READ COMMITTED READ WRITE"
+        return self._maker.make_writer(*self._begin(connection, mode, *settings, lock="FOR UPDATE"))
 
     def _begin(
-        self, connection: Connection, mode: str, settings: list[str], state: str, lock: str = ""
+        self, connection: Connection, mode: str, *settings: str, lock: str = ""
     ) -> tuple[PostgresTransaction, int]:
         """Begin a transaction in the space, in one round trip; return it with the epoch of the space."""
         tx = PostgresTransaction(connection)
@@ -267,7 +268,7 @@ class PostgresStorage:
                 _PLANS,
                 *settings,
                 f"SET LOCAL mnemos.space = '{number:d}'",
-                f"{state} {number:d} {lock}",
+                f"{self._sql.state} {number:d} {lock}",
             )
             if known is None:
                 return tx, 0
@@ -323,23 +324,22 @@ class PostgresStorage:
     def grant(self, role: str) -> None:
         """Let a role read and write all tables, without owning them. Raises PermissionDenied, NotFound."""
         self._check_usable()
-        self._maintain(lambda connection: schema.grant(connection, self._target, role))
+        self._maintain(partial(schema.grant, role=role))
 
     def distribute(self) -> None:
         """Spread the tables over the workers of Citus, by space. Raises InvalidInput, PermissionDenied."""
         self._check_usable()
         if not self._first_settings:
             raise InvalidInput(f"{self.location} has no Citus. Create it first: CREATE EXTENSION citus.")
-        self._maintain(lambda connection: schema.distribute(connection, self._target))
+        self._maintain(schema.distribute)
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], object]]:
         self._check_usable()
+        snapshot: str = self._sql.snapshot
 
         def look() -> object:
-            return self._maintain(
-                lambda connection: PostgresTransaction(connection).value(self._sql.snapshot)
-            )
+            return self._maintain(lambda connection, _: PostgresTransaction(connection).value(snapshot))
 
         yield look
 
@@ -357,7 +357,7 @@ class PostgresStorage:
     def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
         self.finish_deletes()
         if deep:
-            self._maintain(lambda connection: upkeep.reindex(connection, self._target))
+            self._maintain(upkeep.reindex)
         if seconds is None:
             self.scrub()
         else:
@@ -378,14 +378,14 @@ class PostgresStorage:
         """Let the server reclaim erased rows; its log, its backups and the keys of indexes are its own."""
         if self._read_only:
             return True
-        return self._maintain(lambda connection: upkeep.vacuum(connection, self._target))
+        return self._maintain(upkeep.vacuum)
 
     def usage(self) -> Usage:
         return self.read(lambda tx: upkeep.usage(_handle(tx).tx, self._target))
 
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
         self._check_usable()
-        self._maintain(lambda connection: backup_file.back_up(connection, self._target, target, progress))
+        self._maintain(partial(backup_file.back_up, path=target, progress=progress))
 
     def restore(self, backup: Path) -> Path | None:
         """Replace all data; the former data is written to a backup next to this one."""
@@ -395,12 +395,13 @@ class PostgresStorage:
         backup_file.check_backup(backup)
         kept = name_beside(backup, "before-restore")
         self.backup(kept)
-
-        def work(connection: Connection) -> None:
-            backup_file.restore(connection, self._target, backup, self._documents)
-
-        with self._lock:
-            self._maintain(work)
+        try:
+            with self._lock:
+                self._maintain(partial(backup_file.restore, path=backup, documents=self._documents))
+        except MnemosError:
+            # Nothing was replaced.
+            kept.unlink(missing_ok=True)
+            raise
         return kept
 
     def examine(self, *, repair: bool) -> Iterator[Check]:
@@ -420,13 +421,13 @@ class PostgresStorage:
     # --- opening ----------------------------------------------------------------------------
 
     def _open(self) -> None:
-        def work(connection: Connection) -> None:
-            if schema.has_citus(connection, self._target, read_only=self._read_only):
+        def work(connection: Connection, target: Target) -> None:
+            if schema.has_citus(connection, target, read_only=self._read_only):
                 self._first_settings = (_CITUS,)
             if self._read_only:
-                schema.check_readable(connection, self._target)
+                schema.check_readable(connection, target)
             else:
-                schema.migrate(connection, self._target)
+                schema.migrate(connection, target)
             self._resolve(connection)
 
         self._maintain(work)
@@ -437,11 +438,11 @@ class PostgresStorage:
         handle = _handle(tx)
         return handle.sessions.has_doomed() or upkeep.has_old_words(handle.tx, self._target)
 
-    def _maintain(self, work: Callable[[Connection], T]) -> T:
+    def _maintain(self, work: Callable[[Connection, Target], T]) -> T:
         """Run work on a connection outside any transaction."""
         connection = self._pool.take(self._busy_seconds)
         try:
-            result = work(connection)
+            result = work(connection, self._target)
         except psycopg.Error as exc:
             self._abandon(connection, exc)
             raise translate_error(exc, self._target) from exc
@@ -487,7 +488,7 @@ class PostgresStorage:
     def _empty_pending(self) -> None:
         """Move new words from the list that every search reads into the index proper."""
         with suppress(MnemosError):
-            self._maintain(lambda connection: upkeep.empty_pending(connection, self._target))
+            self._maintain(upkeep.empty_pending)
 
     def _idle_step(self) -> bool:
         return self._further is not None and self._further()

@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from mnemos.errors import NotADatabase, NotFound, ReadOnly, SchemaChanged, SchemaTooNew
+from mnemos.errors import NotADatabase, NotFound, PermissionDenied, ReadOnly, SchemaChanged, SchemaTooNew
 from mnemos.storage.postgres.connection import Connection, PostgresTransaction, Target
 from mnemos.storage.postgres.statements import FOLDER, load, make_statement
 from mnemos.storage.space import space_of
@@ -39,11 +39,10 @@ _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
 def migrate(connection: Connection, target: Target) -> None:
     """Make or migrate the tables, in one transaction; a newer schema is refused."""
-    queries: Any = load("schema", target.schema)
     if version_of(connection, target) == VERSION:
         return
+    tx, queries = _use(connection, target)
     with connection.transaction():
-        tx = PostgresTransaction(connection)
         tx.value(queries.lock, (target.schema,))
         # Another process may have done it in the meantime.
         version = version_of(connection, target)
@@ -70,12 +69,21 @@ def _set_versions(tx: PostgresTransaction, queries: Any) -> None:
 
 
 def grant(connection: Connection, target: Target, role: str) -> None:
-    """Let a role use the tables; an unknown one raises NotFound."""
+    """Let a role use the tables. Raises NotFound for an unknown one, PermissionDenied."""
+    tx, queries = _use(connection, target)
     try:
         with connection.transaction():
             _grant(connection, target, role)
+            # Where there is nothing that the caller may grant, the server only warns.
+            if not tx.value(queries.may_write, {"role": role, "table": f'"{target.schema}".sessions'}):
+                raise PermissionDenied(
+                    f"Only the owner of the tables in {target.location} can let {role} use them."
+                )
     except psycopg.errors.UndefinedObject as exc:
-        raise NotFound(f"The server has no role {role!r}. Create it first: CREATE ROLE … LOGIN.") from exc
+        name = sql.Identifier(role).as_string()
+        raise NotFound(
+            f"The server has no role {role!r}. Create it first: CREATE ROLE {name} LOGIN."
+        ) from exc
 
 
 def _grant(connection: Connection, target: Target, role: str) -> None:
@@ -87,8 +95,7 @@ def _grant(connection: Connection, target: Target, role: str) -> None:
 
 def version_of(connection: Connection, target: Target) -> int:
     """Return the version of the tables; 0 if there are none. Raises SchemaTooNew."""
-    queries: Any = load("schema", target.schema)
-    tx = PostgresTransaction(connection)
+    tx, queries = _use(connection, target)
     if not tx.value(queries.is_there, (f'"{target.schema}".properties',)):
         return 0
     try:
@@ -112,8 +119,8 @@ def version_of(connection: Connection, target: Target) -> int:
 
 def has_citus(connection: Connection, target: Target, *, read_only: bool) -> bool:
     """True if the server has Citus. Raises ReadOnly for a replica, unless it is only read."""
-    queries: Any = load("schema", target.schema)
-    ((is_replica, found),) = PostgresTransaction(connection).rows(queries.server)
+    tx, queries = _use(connection, target)
+    ((is_replica, found),) = tx.rows(queries.server)
     if is_replica and not read_only:
         raise ReadOnly(
             f"{target.location} is a replica. Open it with read_only=True, or name all hosts and add "
@@ -124,8 +131,7 @@ def has_citus(connection: Connection, target: Target, *, read_only: bool) -> boo
 
 def distribute(connection: Connection, target: Target) -> None:
     """Spread the tables over the workers of Citus: the small ones whole to each, the others by space."""
-    queries: Any = load("schema", target.schema)
-    tx = PostgresTransaction(connection)
+    tx, queries = _use(connection, target)
     for table in REFERENCES:
         tx.value(queries.refer, (f'"{target.schema}".{table}',))
     first, *others = DISTRIBUTED
@@ -147,17 +153,16 @@ def check_readable(connection: Connection, target: Target) -> None:
 
 def find_space(connection: Connection, target: Target, name: str) -> int | None:
     """Return the number of a space; None if nothing was ever written in it."""
-    queries: Any = load("schema", target.schema)
-    number: int | None = PostgresTransaction(connection).value(queries.get_space, (name,))
+    tx, queries = _use(connection, target)
+    number: int | None = tx.value(queries.get_space, (name,))
     return number
 
 
 def epoch_of(connection: Connection, target: Target, number: int) -> int:
-    queries: Any = load("schema", target.schema)
+    tx, queries = _use(connection, target)
     with connection.transaction():
-        tx = PostgresTransaction(connection, space_of(number))
         tx.value(queries.set_space, (str(number),))
-        return int(tx.value(queries.epoch))
+        return int(tx.value(queries.epoch, (number,)))
 
 
 def enter_space(connection: Connection, target: Target, name: str) -> int:
@@ -165,9 +170,8 @@ def enter_space(connection: Connection, target: Target, name: str) -> int:
     found = find_space(connection, target, name)
     if found is not None:
         return found
-    queries: Any = load("schema", target.schema)
+    tx, queries = _use(connection, target)
     with connection.transaction():
-        tx = PostgresTransaction(connection)
         tx.value(queries.lock, (target.schema,))
         number: int | None = tx.value(queries.get_space, (name,))
         if number is None:
@@ -181,3 +185,7 @@ def add_state(tx: PostgresTransaction, queries: Any, number: int) -> None:
     tx.value(queries.set_space, (str(number),))
     epoch = random.getrandbits(62)
     tx.change(queries.add_state, (number, VERSION, epoch, RULE_VERSION, space.first, space.first_passage))
+
+
+def _use(connection: Connection, target: Target) -> tuple[PostgresTransaction, Any]:
+    return PostgresTransaction(connection), load("schema", target.schema)

@@ -1,11 +1,5 @@
--- The number of the space follows.
--- name: state_to_read
-SELECT schema, epoch
-FROM mnemos.space_states
-WHERE space =
-
--- The number of the space follows, and FOR UPDATE: one writer at a time.
--- name: state_to_write
+-- The number of the space follows, for a writer with FOR UPDATE: one writer at a time.
+-- name: state
 SELECT schema, epoch
 FROM mnemos.space_states
 WHERE space =
@@ -29,13 +23,6 @@ WHERE space = :space
 
 -- name: empty_pending
 SELECT mnemos.empty_pending()
-
--- name: size
-SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
-FROM pg_class AS c
-JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname = ?
-    AND c.relkind = 'r'
 
 -- name: sizes
 SELECT c.relname, pg_total_relation_size(c.oid)

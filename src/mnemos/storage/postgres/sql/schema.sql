@@ -40,6 +40,9 @@ WHERE table_schema = ?
     AND privilege_type = 'INSERT'
     AND grantee NOT IN ('PUBLIC', current_user)
 
+-- name: may_write
+SELECT has_table_privilege(:role, :table, 'INSERT')
+
 -- name: set_space
 SELECT set_config('mnemos.space', ?, TRUE)
 
@@ -56,7 +59,7 @@ WHERE space = ?
 -- name: epoch
 SELECT epoch
 FROM mnemos.space_states
-WHERE space = :space
+WHERE space = ?
 
 -- name: spaces
 SELECT id, name
