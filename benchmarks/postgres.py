@@ -366,7 +366,7 @@ def _without_schema(url: str) -> str:
 def _plain_match(storage: PostgresStorage, query: str) -> tuple[str | None, int]:
     def work(tx: Any) -> tuple[str | None, int]:
         parsed = parse(query)
-        plan = tx.sessions.index.searching().all_of(parsed) if parsed.clauses else None
+        plan = tx.sessions.index.searching().plans.all_of(parsed) if parsed.clauses else None
         return (None if plan is None else plan.match), tx.space.id
 
     return storage.read(work)

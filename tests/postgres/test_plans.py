@@ -27,7 +27,7 @@ def test_a_search_reads_the_index_of_words(open_memory: Opens, url: str, name: s
         handle: Any = tx
         search = handle.sessions.index.searching()
         scope = search.scope(Filters())
-        plan = search.all_of(parse("parrot number"))
+        plan = search.plans.all_of(parse("parrot number"))
         asked = search._bind(plan, scope) | {"match": plan.match, "cap": 100, "limit": 20, "newest": True}
         statement = getattr(load("search", url.rpartition("schema=")[2]), name)
         cursor = psycopg.RawCursor(handle.tx.connection)

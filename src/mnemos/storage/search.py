@@ -31,6 +31,11 @@ from mnemos.text.query import Clause, Query
 
 # The number of matches to score: the newest, if there are more.
 CANDIDATES = 2_000
+# For a single word fewer candidates will do, because hundreds of messages match it equally well.
+CANDIDATES_OF_ONE = 300
+CANDIDATES_A_HIT = 10
+# A time filter of more weeks excludes too little for the index to help.
+WEEKS_IN_MATCH = 60
 # Extra rows to fetch: those of one long message fold into one hit.
 SPARE = 10
 
@@ -104,10 +109,36 @@ class WordIndex(Protocol):
     def remove_passage(self, passage: Passage) -> None: ...
 
 
+class Plans(Protocol):
+    """How an engine plans to match queries."""
+
+    def all_of(self, query: Query) -> Any:
+        """Plan to match every clause and nothing excluded."""
+        ...
+
+    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Any:
+        """Plan to match at least one clause; ``query`` has its rarest clauses first.
+
+        The rare clauses, as many as match up to ``cap`` messages, find the candidates.
+        """
+        ...
+
+    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Any:
+        """Plan to match at least two of the three rarest clauses, which ``query`` has first."""
+        ...
+
+    def anything(self) -> Any:
+        """Plan to match every message, for filters without words."""
+        ...
+
+
 class Search(ABC):
     """The searches of one transaction."""
 
-    def __init__(self, tx: Transaction, space: Space, sql: Queries, *, total: int, has_doomed: bool) -> None:
+    def __init__(
+        self, tx: Transaction, space: Space, sql: Queries, plans: Plans, *, total: int, has_doomed: bool
+    ) -> None:
+        self.plans = plans
         self._tx = tx
         self._space = space
         self._sql = sql
@@ -119,7 +150,7 @@ class Search(ABC):
         if not query.clauses or limit <= 0 or scope is None:
             return Results((), partial=False)
         wanted = offset + limit
-        hits = self._find(self.all_of(query), scope, order, wanted)
+        hits = self._find(self.plans.all_of(query), scope, order, wanted)
         if hits:
             return Results(tuple(hits[offset:]), partial=False)
         loose = query.loosen()
@@ -136,9 +167,9 @@ class Search(ABC):
         known.sort(key=lambda pair: pair[1].count)
         while known:
             rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
-            weights = [weight for _, weight in known]
-            hits = self._find(self.all_of(rarest_first), scope, order, limit)
-            hits = hits or self._find(self.any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
+            some = self.plans.any_of(rarest_first, [weight for _, weight in known], CANDIDATES)
+            hits = self._find(self.plans.all_of(rarest_first), scope, order, limit)
+            hits = hits or self._find(some, scope, order, limit)
             if hits:
                 return hits
             known = known[1:]
@@ -150,25 +181,6 @@ class Search(ABC):
         return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
 
     # --- what an engine does ----------------------------------------------------------------
-
-    @abstractmethod
-    def all_of(self, query: Query) -> Any:
-        """Plan to match every clause and nothing excluded."""
-
-    @abstractmethod
-    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Any:
-        """Plan to match at least one clause; ``query`` has its rarest clauses first.
-
-        The rare clauses, as many as match up to ``cap`` messages, find the candidates.
-        """
-
-    @abstractmethod
-    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Any:
-        """Plan to match at least two of the three rarest clauses, which ``query`` has first."""
-
-    @abstractmethod
-    def anything(self) -> Any:
-        """Plan to match every message, for filters without words."""
 
     @abstractmethod
     def _best(self, plan: Any, scope: Scope, limit: int) -> list[Found]: ...
@@ -198,6 +210,14 @@ class Search(ABC):
         self, plan: Any, scope: Scope, kinds: Sequence[str] | None, cap: int, limit: int
     ) -> dict[int, float]:
         """Score passages that are not messages."""
+
+    def _rank(self, best: dict[int, float], limit: int) -> list[Found]:
+        """Sort messages by score, whose whole part is the number of clauses; of equal ones, the newest."""
+        ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
+        return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+
+    def _bind_others(self) -> dict[str, Any]:
+        return {"first": self._space.first_passage, "last": self._space.last_passage}
 
     # --- weights and filters ----------------------------------------------------------------
 

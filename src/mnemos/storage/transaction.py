@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Protocol
 
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
+
+
+def write_ids(ids: Iterable[int]) -> str:
+    """Write a list of ids as JSON, as queries take it."""
+    return f"[{','.join(map(str, ids))}]"
+
+
+def write_names(names: Iterable[str] | None) -> str | None:
+    """Write a list of names as JSON; None is no restriction."""
+    return None if names is None else json.dumps(list(names))
 
 
 class Transaction(Protocol):
@@ -39,3 +50,6 @@ class Store:
         self._tx = tx
         self._space = space
         self._sql = sql
+
+    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
+        return self._tx.rows(sql, bindings)

@@ -14,18 +14,21 @@ from mnemos.storage.base import Found
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.tsqueries import LONG, Plan, Renderer, make_array
-from mnemos.storage.search import CANDIDATES, SPARE, Scope, Search, Weight
+from mnemos.storage.search import (
+    CANDIDATES,
+    CANDIDATES_A_HIT,
+    CANDIDATES_OF_ONE,
+    SPARE,
+    WEEKS_IN_MATCH,
+    Scope,
+    Search,
+)
 from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.terms import kind_tag, week_of, week_tag
-from mnemos.text.query import Clause, Query
+from mnemos.text.query import Clause
 
-# For a single word fewer candidates will do, because hundreds of messages match it equally well.
-_CANDIDATES_OF_ONE = 300
-_CANDIDATES_A_HIT = 10
 # This number of matches in a window gives an estimate for all.
 _ENOUGH = 20
-# A time filter of more weeks excludes too little for the index to help.
-_WEEKS_IN_MATCH = 60
 # Window sizes are bits of the message's number; None is everything.
 _LEVELS: tuple[tuple[str, int] | None, ...] = (("#b", 10), ("#d", 14), ("#e", 18), None)
 
@@ -38,31 +41,18 @@ class PostgresSearch(Search):
         following, has_doomed = space.first, False
         if space is not NOWHERE:
             ((following, has_doomed),) = tx.rows(sql.extent)
-        super().__init__(tx, space, sql, total=following - space.first, has_doomed=has_doomed)
         self._renderer = Renderer(f"{space.id:x}:")
-
-    def all_of(self, query: Query) -> Plan:
-        return self._renderer.all_of(query)
-
-    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Plan:
-        return self._renderer.any_of(query, weights, cap)
-
-    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Plan:
-        return self._renderer.pairs_of(query, weights)
-
-    def anything(self) -> Plan:
-        return self._renderer.anything()
+        super().__init__(tx, space, sql, self._renderer, total=following - space.first, has_doomed=has_doomed)
 
     # --- messages ---------------------------------------------------------------------------
 
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
         cap = CANDIDATES
         if len(plan.idf) == 1 and scope.is_timeless:
-            cap = max(_CANDIDATES_OF_ONE, limit * _CANDIDATES_A_HIT)
+            cap = max(CANDIDATES_OF_ONE, limit * CANDIDATES_A_HIT)
         sql = self._sql.best_of_all if plan.every else self._sql.best
         best = self._find_uncrowded(sql, plan, scope, cap, limit)
-        ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
-        return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+        return self._rank(best, limit)
 
     def _find_uncrowded(self, sql: str, plan: Plan, scope: Scope, cap: int, limit: int) -> dict[int, float]:
         """Score the newest matches, enough for ``limit`` messages; a message counts by its best row."""
@@ -148,7 +138,7 @@ class PostgresSearch(Search):
         weeks = range(week_of(max(scope.since, first)), week_of(min(scope.until, last)) + 1)
         if not weeks:
             return None
-        return [] if len(weeks) > _WEEKS_IN_MATCH else [self._renderer.any_tag(map(week_tag, weeks))]
+        return [] if len(weeks) > WEEKS_IN_MATCH else [self._renderer.any_tag(map(week_tag, weeks))]
 
     def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
         weeks = self._week_match(scope)
@@ -219,6 +209,3 @@ class PostgresSearch(Search):
     def count_others(self, clause: Clause, total: int) -> int:  # noqa: ARG002
         asked = self._bind_others() | {"match": self._renderer.clause(clause)}
         return int(self._tx.value(self._sql.count_matches, asked))
-
-    def _bind_others(self) -> dict[str, Any]:
-        return {"first": self._space.first_passage, "last": self._space.last_passage}

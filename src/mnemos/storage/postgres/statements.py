@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent
 
 # String literals are left alone; a cast has two colons.
 _TOKEN = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-z_]+)\b|\?(\d*)|\bmnemos\.(?=[a-z_])")
-_OWN = ("space", "first", "last")
+_OWN: dict[int | str, str] = {"space": "id", "first": "first", "last": "last"}
 
 
 class Statement(str):
@@ -36,23 +36,13 @@ class Statement(str):
     def bind(self, bindings: Any, space: Space) -> list[Any]:
         if isinstance(bindings, Mapping):
             return [
-                bindings[source] if source in bindings else _own_value(source, space)
+                bindings[source] if source in bindings else getattr(space, _OWN[source])
                 for source in self.sources
             ]
         return [
-            bindings[source] if isinstance(source, int) else _own_value(source, space)
+            bindings[source] if isinstance(source, int) else getattr(space, _OWN[source])
             for source in self.sources
         ]
-
-
-def _own_value(source: int | str, space: Space) -> int:
-    if source == "space":
-        return space.id
-    if source == "first":
-        return space.first
-    if source == "last":
-        return space.last
-    raise KeyError(source)
 
 
 def make_statement(text: str, schema: str) -> Statement:

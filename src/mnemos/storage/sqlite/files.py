@@ -8,7 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
+from mnemos.errors import Corrupt, NotADatabase, NotFound
+from mnemos.files import write_copy
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import Space
@@ -28,27 +29,18 @@ _LOG_SECONDS = 1.0
 
 def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], None] | None) -> None:
     """Copy the view of the source's transaction, verify the copy, then give it its name."""
-    if target.exists():
-        raise AlreadyExists(f"{target} already exists. Choose another name for the backup.")
-    if not target.parent.is_dir():
-        raise NotFound(f"There is no folder {target.parent} for the backup. Create it first.")
-    unfinished = target.with_name(target.name + ".unfinished")
-    unfinished.unlink(missing_ok=True)
     try:
-        unfinished.touch(mode=0o600)
-        copy = apsw.Connection(str(unfinished))
-        try:
-            _copy(source, copy, progress)
-            # A backup is a single file, without a log next to it.
-            copy.execute("PRAGMA journal_mode = DELETE")
-            _verify(copy, str(target))
-        finally:
-            copy.close()
-        unfinished.rename(target)
+        with write_copy(target) as unfinished:
+            copy = apsw.Connection(str(unfinished))
+            try:
+                _copy(source, copy, progress)
+                # A backup is a single file, without a log next to it.
+                copy.execute("PRAGMA journal_mode = DELETE")
+                _verify(copy, str(target))
+            finally:
+                copy.close()
     except (apsw.Error, OSError) as exc:
         raise translate_error(exc, str(target)) from exc
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def check_backup(path: Path) -> None:

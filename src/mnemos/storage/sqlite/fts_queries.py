@@ -64,6 +64,10 @@ def clause_match(clause: Clause) -> str:
     return _render_clause(clause, 0)[0]
 
 
+def anything() -> Plan:
+    return ANYTHING
+
+
 def all_of(query: Query) -> Plan:
     """Match every clause and nothing excluded. All clauses weigh the same then."""
     parts = [_render_clause(clause, number) for number, clause in enumerate(query.clauses)]

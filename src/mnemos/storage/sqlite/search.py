@@ -15,25 +15,28 @@ from typing import Any
 
 from mnemos.storage.base import Found
 from mnemos.storage.queries import Queries
-from mnemos.storage.search import CANDIDATES, SPARE, Scope, Search, Weight
+from mnemos.storage.search import (
+    CANDIDATES,
+    CANDIDATES_A_HIT,
+    CANDIDATES_OF_ONE,
+    SPARE,
+    WEEKS_IN_MATCH,
+    Scope,
+    Search,
+)
 from mnemos.storage.space import Space
 from mnemos.storage.sqlite import fts_queries
 from mnemos.storage.sqlite.connection import SqliteTransaction
 from mnemos.storage.sqlite.fts_queries import ANYTHING, Plan, Scorer, any_tag, clause_match, quote
 from mnemos.storage.sqlite.index import Tail
 from mnemos.storage.terms import OWNED, kind_tag, user_tag, week_of, week_tag
-from mnemos.text.query import Clause, Query
+from mnemos.text.query import Clause
 
 SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
 
-# For a single word fewer candidates will do, because hundreds of messages match it equally well.
-_CANDIDATES_OF_ONE = 300
-_CANDIDATES_A_HIT = 10
 # Matches counted to weigh a word; beyond this, its frequency is estimated.
 _COUNTED = 200
 _COUNTED_OTHERS = 400
-# A time filter of more weeks excludes too little for the index to help.
-_WEEKS_IN_MATCH = 60
 
 
 class FtsSearch(Search):
@@ -42,21 +45,9 @@ class FtsSearch(Search):
     def __init__(self, tx: SqliteTransaction, space: Space, scorer: Scorer, tail: Tail) -> None:
         self.state = tail.refresh(tx.connection)
         total = self.state.next_message - space.first
-        super().__init__(tx, space, SQL, total=total, has_doomed=self.state.has_doomed)
+        super().__init__(tx, space, SQL, fts_queries, total=total, has_doomed=self.state.has_doomed)
         self._connection = tx.connection
         self._scorer = scorer
-
-    def all_of(self, query: Query) -> Plan:
-        return fts_queries.all_of(query)
-
-    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Plan:
-        return fts_queries.any_of(query, weights, cap)
-
-    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Plan:
-        return fts_queries.pairs_of(query, weights)
-
-    def anything(self) -> Plan:
-        return ANYTHING
 
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
         self._scorer.use(plan)
@@ -67,8 +58,7 @@ class FtsSearch(Search):
         for message, score in found:
             if score > best.get(message, 0.0):
                 best[message] = score
-        ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
-        return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+        return self._rank(best, limit)
 
     def _find_uncrowded(
         self,
@@ -93,12 +83,12 @@ class FtsSearch(Search):
         if scope.is_timeless:
             asked["match"] = _match(plan, scope)
             if len(plan.idf) == 1:
-                asked["cap"] = max(_CANDIDATES_OF_ONE, asked["limit"] * _CANDIDATES_A_HIT)
+                asked["cap"] = max(CANDIDATES_OF_ONE, asked["limit"] * CANDIDATES_A_HIT)
             return self._tx.rows(SQL.best_of_all if plan.every else SQL.best, asked)
         weeks = self._weeks(scope)
         if not weeks:
             return []
-        asked["match"] = _match(plan, scope, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+        asked["match"] = _match(plan, scope, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
         return self._tx.rows(SQL.best_between, asked)
 
     def _fresh(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -197,8 +187,8 @@ class FtsSearch(Search):
         if not weeks:
             return []
         if plan is ANYTHING:
-            weeks = weeks[-_WEEKS_IN_MATCH:]
-        match = _match(plan, scope, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+            weeks = weeks[-WEEKS_IN_MATCH:]
+        match = _match(plan, scope, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
         return self._tx.rows(SQL.seeds_between, asked | {"match": match})
 
     def _seed_tail(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -226,9 +216,6 @@ class FtsSearch(Search):
         # As common among all as it is among the newest.
         newest = self._space.last + total
         return int(count * total / (newest - oldest + 1))
-
-    def _bind_others(self) -> dict[str, Any]:
-        return {"first": self._space.first_passage, "last": self._space.last_passage}
 
 
 def _match(plan: Plan, scope: Scope, weeks: Sequence[int] = ()) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.transaction import Store
@@ -90,6 +89,3 @@ class StoredAudit(Store):
 
     def note_backup(self, path: str, at: float) -> None:
         self._tx.change(self._sql.note_backup, (path, at))
-
-    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
-        return self._tx.rows(sql, bindings)

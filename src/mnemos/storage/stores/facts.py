@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mnemos.storage.facts import (
@@ -17,7 +17,7 @@ from mnemos.storage.facts import (
     ScopeRow,
     Wanted,
 )
-from mnemos.storage.transaction import Store
+from mnemos.storage.transaction import Store, write_ids
 
 _SESSION_SECONDS = 30 * 86400.0
 # A message that names more targets than this is not about any of them.
@@ -28,7 +28,7 @@ _MOST_KEPT = 1 << 40
 
 class StoredFactReads(Store):
     def get(self, ids: Collection[int]) -> dict[int, FactRow]:
-        return {fact.id: fact for fact in self._facts(self._sql.of_ids, ids=_json(ids))}
+        return {fact.id: fact for fact in self._facts(self._sql.of_ids, ids=write_ids(ids))}
 
     def live_on(self, key: str, limit: int, user: str | None = None) -> list[FactRow]:
         return self._facts(self._sql.live_on, key=key, limit=limit, user=user)
@@ -78,7 +78,7 @@ class StoredFactReads(Store):
         return self._facts(self._sql.of_message, message=message_id, limit=limit)
 
     def of_source(self, session_id: str, message_ids: Collection[int]) -> list[FactRow]:
-        return self._facts(self._sql.of_source, session=session_id, messages=_json(message_ids))
+        return self._facts(self._sql.of_source, session=session_id, messages=write_ids(message_ids))
 
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
         return self._facts(self._sql.successors, id=fact_id, limit=limit)[::-1]
@@ -101,10 +101,10 @@ class StoredFactReads(Store):
         return [FactLink(facts[older], facts[newer], reason) for older, newer, reason in found]
 
     def doubts(self, ids: Collection[int]) -> list[tuple[int, int]]:
-        return self._tx.rows(self._sql.doubts, (_json(ids), self._space.id))
+        return self._tx.rows(self._sql.doubts, (write_ids(ids), self._space.id))
 
     def heads(self, ids: Collection[int]) -> dict[int, int]:
-        return dict(self._tx.rows(self._sql.heads, (_json(ids), self._space.id)))
+        return dict(self._tx.rows(self._sql.heads, (write_ids(ids), self._space.id)))
 
     def scope(self, key: str) -> ScopeRow | None:
         found = self._scopes(self._sql.scope, (self._space.id, key))
@@ -112,7 +112,8 @@ class StoredFactReads(Store):
 
     def scopes(self, ids: Collection[int]) -> dict[int, ScopeRow]:
         return {
-            scope.id: scope for scope in self._scopes(self._sql.scopes_of_ids, (_json(ids), self._space.id))
+            scope.id: scope
+            for scope in self._scopes(self._sql.scopes_of_ids, (write_ids(ids), self._space.id))
         }
 
     def open_scopes(self, limit: int) -> list[ScopeRow]:
@@ -178,7 +179,7 @@ class StoredFactWrites(StoredFactReads):
         }  # fmt: skip
         added = self._number(self._sql.add, row)
         if ending:
-            self._tx.change(self._sql.link, (added, _json(ending), self._space.id))
+            self._tx.change(self._sql.link, (added, write_ids(ending), self._space.id))
         return added
 
     def end(self, ids: Sequence[int], state: str, at: float) -> None:
@@ -187,10 +188,11 @@ class StoredFactWrites(StoredFactReads):
     def _end(self, ids: Sequence[int], state: str, at: float, valid_to: float) -> None:
         if ids:
             asked = {
-                "ids": _json(ids), "space": self._space.id, "state": state, "at": at, "valid_to": valid_to,
+                "ids": write_ids(ids), "space": self._space.id, "state": state, "at": at,
+                "valid_to": valid_to,
             }  # fmt: skip
             self._tx.change(self._sql.end, asked)
-            self._tx.change(self._sql.end_conflicts, (_json(ids), self._space.id))
+            self._tx.change(self._sql.end_conflicts, (write_ids(ids), self._space.id))
 
     def refer(self, uses: Mapping[int, int], at: float) -> None:
         self._tx.change_many(
@@ -202,7 +204,7 @@ class StoredFactWrites(StoredFactReads):
         self._tx.change(self._sql.heat, (fact_id, self._space.id))
 
     def cool(self, ids: Sequence[int]) -> None:
-        self._tx.change(self._sql.cool, (_json(ids), self._space.id))
+        self._tx.change(self._sql.cool, (write_ids(ids), self._space.id))
 
     def warm(self, scope_id: int, *, constraints: int, others: int) -> int:
         warmed = self._tx.change(self._sql.warm_constraints, (scope_id, self._space.id, constraints))
@@ -240,7 +242,7 @@ class StoredFactWrites(StoredFactReads):
     def attend(self, session_id: str, attendance: Attendance, at: float) -> None:
         row = {
             "space": self._space.id, "session": session_id, "turn": attendance.turn,
-            "scope": attendance.scope_id, "wrote": _json(sorted(attendance.wrote)),
+            "scope": attendance.scope_id, "wrote": write_ids(sorted(attendance.wrote)),
             "streak": attendance.streak, "streak_scope": attendance.streak_scope, "at": at,
         }  # fmt: skip
         if not self._tx.change(self._sql.attend_again, row):
@@ -281,7 +283,7 @@ class StoredFactWrites(StoredFactReads):
             "valid_to": fact.valid_to, "by": fact.superseded_by,
         }  # fmt: skip
         self._tx.change(self._sql.settle, row)
-        self._tx.change(self._sql.end_conflicts, (_json([fact.id]), self._space.id))
+        self._tx.change(self._sql.end_conflicts, (write_ids([fact.id]), self._space.id))
 
     def move_sources(self, moved: Mapping[int, int]) -> None:
         for old, new in moved.items():
@@ -308,7 +310,3 @@ def _fact(row: tuple[Any, ...]) -> FactRow:
     columns = list(row[:-1])
     columns[8] = row[8] == 1
     return FactRow(*columns)
-
-
-def _json(ids: Iterable[int]) -> str:
-    return f"[{','.join(map(str, ids))}]"

@@ -12,11 +12,9 @@ from mnemos.storage.space import Space
 from mnemos.storage.stores.audit import StoredAudit
 from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
 from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
-from mnemos.storage.stores.imports import StoredImports
+from mnemos.storage.stores.ledgers import StoredImports, StoredRecalls, StoredTombstones
 from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
-from mnemos.storage.stores.recalls import StoredRecalls
 from mnemos.storage.stores.sessions import StoredSessionReads, StoredSessionWrites
-from mnemos.storage.stores.tombstones import StoredTombstones
 from mnemos.storage.stores.vectors import Eraser, Remembered, StoredVectorReads, StoredVectorWrites
 from mnemos.storage.transaction import Transaction
 

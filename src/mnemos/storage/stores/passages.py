@@ -15,7 +15,7 @@ from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.stores.sessions import StoredSessionReads
 from mnemos.storage.stores.vectors import PASSAGES, Eraser
 from mnemos.storage.terms import speaker_tags
-from mnemos.storage.transaction import Store, Transaction
+from mnemos.storage.transaction import Store, Transaction, write_ids
 from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
 
@@ -109,7 +109,7 @@ class StoredPassageReads(Store):
 
     def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
         asked = {
-            "ids": _json(message_ids),
+            "ids": write_ids(message_ids),
             "reach": reach,
             "first": self._space.first,
             "last": self._space.last,
@@ -117,14 +117,14 @@ class StoredPassageReads(Store):
         stretches = _merge_reaches(self._tx.rows(self._sql.reaches, asked))
         known = {
             key: about
-            for key, *about in self._tx.rows(self._sql.sessions_of, (_json({s[0] for s in stretches}),))
+            for key, *about in self._tx.rows(self._sql.sessions_of, (write_ids({s[0] for s in stretches}),))
         }
         stretches = [stretch for stretch in stretches if stretch[0] in known]
         asked = {"stretches": json.dumps(stretches), "characters": characters}
         found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
         for number, *row in self._tx.rows(self._sql.stretches, asked):
             found[number].append(tuple(row))
-        asked = {"ids": _json(message_ids), "shorter": characters, "characters": LONGEST}
+        asked = {"ids": write_ids(message_ids), "shorter": characters, "characters": LONGEST}
         whole = dict(self._tx.rows(self._sql.longer, asked))
         strips: list[Strip] = []
         pairs = zip(stretches, sorted(found.items()), strict=True)
@@ -135,12 +135,12 @@ class StoredPassageReads(Store):
         return strips
 
     def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:
-        asked = {"ids": _json(message_ids), "first": self._space.first, "last": self._space.last}
+        asked = {"ids": write_ids(message_ids), "first": self._space.first, "last": self._space.last}
         return dict(self._tx.rows(self._sql.sizes, asked))
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
         asked = {
-            "ids": _json(ids),
+            "ids": write_ids(ids),
             "first": self._space.first_passage,
             "last": self._space.last_passage,
         }
@@ -157,7 +157,7 @@ class StoredPassageReads(Store):
             return {}
         found: dict[int, int] = {}
         asked = {
-            "ids": _json(ids),
+            "ids": write_ids(ids),
             "since": scope.since,
             "until": scope.until,
             "first": self._space.first,
@@ -178,7 +178,7 @@ class StoredPassageReads(Store):
         return found
 
     def present(self, ids: Sequence[int]) -> set[int]:
-        asked = {"ids": _json(ids), "first": self._space.first, "last": self._space.last_passage}
+        asked = {"ids": write_ids(ids), "first": self._space.first, "last": self._space.last_passage}
         return {passage for (passage,) in self._tx.rows(self._sql.present, asked)}
 
     def find(self, kind: str, ref: str) -> Passage | None:
@@ -252,21 +252,21 @@ def _speak(speakers: Sequence[str]) -> Clause:
 def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Any]:
     """Plan the search: by rare words, or first by pairs where even the rarest is common."""
     if not clauses:
-        return [search.anything()]
+        return [search.plans.anything()]
     plan = _plan(search, clauses, counts, most)
     known = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     known = [(count, clause) for count, clause in known if count]
     if len(known) < 2 or known[0][0] <= most:
         return [plan]
     query = Query(tuple(clause for _, clause in known))
-    return [search.pairs_of(query, [search.worth(count) for count, _ in known]), plan]
+    return [search.plans.pairs_of(query, [search.worth(count) for count, _ in known]), plan]
 
 
 def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Any:
     pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     # A word that no message has may be in another passage.
     weights = [search.worth(count) for count, _ in pairs]
-    return search.any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
+    return search.plans.any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
 
 
 def _merge_reaches(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -293,7 +293,3 @@ def _message(session_id: str, row: tuple[Any, ...], whole: str | None, character
 def make_passage(row: tuple[Any, ...]) -> Passage:
     columns: list[Any] = [*row[:6], row[6] == 1, row[7], row[8] or "", *row[9:]]
     return Passage(*columns)
-
-
-def _json(ids: Any) -> str:
-    return f"[{','.join(map(str, ids))}]"

@@ -5,7 +5,6 @@ An engine adds how messages are appended, indexed and searched.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ from mnemos.storage.sessions import AppendedMessage, CreatedSession
 from mnemos.storage.space import Space
 from mnemos.storage.stores.vectors import MESSAGES, Eraser
 from mnemos.storage.terms import Indexable, ids_of, indexable, message_row
-from mnemos.storage.transaction import Store, Transaction
+from mnemos.storage.transaction import Store, Transaction, write_ids, write_names
 from mnemos.text.query import Query
 
 _ARCHIVED = 16
@@ -73,7 +72,7 @@ class StoredSessionReads(Store):
             "space": self._space.id,
             "source": source,
             "after": after,
-            "projects": _json_names(projects),
+            "projects": write_names(projects),
             "limit": limit,
         }
         return [_session_row(row) for row in self._rows(self._sql.page, asked)]
@@ -89,7 +88,7 @@ class StoredSessionReads(Store):
         return [project for (project,) in self._rows(self._sql.projects, (self._space.id,))]
 
     def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
-        asked = {"space": self._space.id, "ids": _json_names(session_ids), "characters": characters}
+        asked = {"space": self._space.id, "ids": write_names(session_ids), "characters": characters}
         found: dict[str, list[Glimpse]] = defaultdict(list)
         for session_id, *columns in self._rows(self._sql.openings, asked):
             glimpse = _make_glimpse(*columns)
@@ -164,7 +163,7 @@ class StoredSessionReads(Store):
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
         asked = {
-            "ids": _json(message_ids),
+            "ids": write_ids(message_ids),
             "first": self._space.first,
             "last": self._space.last,
             "characters": characters,
@@ -243,11 +242,8 @@ class StoredSessionReads(Store):
         return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
 
     def _bind(self, filters: SessionFilters) -> dict[str, Any]:
-        lists = {"projects": _json_names(filters.projects), "ids": _json_names(filters.ids)}
+        lists = {"projects": write_names(filters.projects), "ids": write_names(filters.ids)}
         return asdict(filters) | {"space": self._space.id, **lists}
-
-    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
-        return self._tx.rows(sql, bindings)
 
     def _number(self, sql: str, bindings: Any) -> int:
         return int(self._rows(sql, bindings)[0][0])
@@ -343,7 +339,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         host_keys = [message.key for message in messages if message.key is not None]
         if not host_keys:
             return self._append(key, messages, at)
-        known: dict[str, int] = dict(self._rows(self._sql.find_keys, (key, _json_names(host_keys))))
+        known: dict[str, int] = dict(self._rows(self._sql.find_keys, (key, write_names(host_keys))))
         new: dict[str | int, NewMessage] = {}
         for place, message in enumerate(messages):
             if message.key not in known:
@@ -359,7 +355,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         asked = {"space": self._space.id, "id": session_id, "first": first, "last": last}
         self._tx.change(self._sql.retire, asked)
         if free:
-            self._tx.change(self._sql.free_keys, (self._space.id, session_id, _json_names(free)))
+            self._tx.change(self._sql.free_keys, (self._space.id, session_id, write_names(free)))
 
     def pop(self, session_id: str) -> MessageRow | None:
         newest = self.messages(session_id, after=0, limit=1, last=True, working=True)
@@ -484,14 +480,6 @@ def _fold_title(title: str | None) -> str | None:
 
 def _has_details(session: SessionRow) -> bool:
     return (session.model_config, session.system_prompt, session.metadata) != (None, None, None)
-
-
-def _json_names(names: Sequence[str] | None) -> str | None:
-    return None if names is None else json.dumps(list(names))
-
-
-def _json(ids: Sequence[int]) -> str:
-    return f"[{','.join(map(str, ids))}]"
 
 
 def _pick(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -1,15 +1,19 @@
-"""The ledger of imports inside the caller's transaction."""
+"""Imports, recalls and removals: what was done, inside the caller's transaction."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+from msgspec.structs import astuple
 
 from mnemos.errors import NotFound
 from mnemos.storage.imports import KEY_BITS, ImportedFile
 from mnemos.storage.queries import Queries
+from mnemos.storage.recalls import RecallRow
 from mnemos.storage.space import Space
+from mnemos.storage.tombstones import Tombstone
 from mnemos.storage.transaction import Store, Transaction
 
 _MASK: Final = (1 << KEY_BITS) - 1
@@ -46,20 +50,7 @@ class StoredImports(Store):
         return [(key ^ self._mix, owner) for key, owner in self._tx.rows(self._sql.key_page, asked)]
 
     def note_file(self, file: ImportedFile) -> None:
-        self._tx.change(
-            self._sql.note_file,
-            (
-                self._space.id,
-                file.kind,
-                file.path,
-                file.size,
-                file.changed_ns,
-                file.position,
-                file.line,
-                file.digest,
-                file.state,
-            ),
-        )
+        self._tx.change(self._sql.note_file, (self._space.id, *astuple(file)))
 
     def drop_files(self) -> None:
         self._tx.change(self._sql.drop_files, (self._space.id,))
@@ -82,3 +73,46 @@ class StoredImports(Store):
 
     def _places(self, keys: Iterable[int]) -> str:
         return f"[{','.join(str(key ^ self._mix) for key in keys)}]"
+
+
+class StoredRecalls(Store):
+    def newest(self, limit: int, *, before: int | None = None) -> list[RecallRow]:
+        asked = {"space": self._space.id, "before": before, "limit": limit}
+        return [RecallRow(*row) for row in self._tx.rows(self._sql.newest, asked)]
+
+    def add(self, rows: Sequence[RecallRow], *, keep: int) -> None:
+        for row in rows:
+            values = (row.at, row.actor, row.session_id, row.query, row.hits)
+            self._tx.change(
+                self._sql.add, (self._space.id, *values, row.certainty, row.tokens, row.milliseconds)
+            )
+        self._tx.change(self._sql.drop_old, {"space": self._space.id, "keep": keep})
+
+    def remove(self, ids: Collection[int]) -> None:
+        asked = {"space": self._space.id, "ids": json.dumps(sorted(ids))}
+        self._tx.change(self._sql.remove, asked)
+
+
+class StoredTombstones(Store):
+    def of_kind(self, kind: str | None) -> list[Tombstone]:
+        return self._read(self._sql.of_kind, {"kind": kind})
+
+    def get(self, kind: str, key: str) -> Tombstone | None:
+        found = self._read(self._sql.get, {"kind": kind, "key": key})
+        return found[0] if found else None
+
+    def put(self, stones: Sequence[Tombstone]) -> None:
+        self._tx.change_many(
+            self._sql.put,
+            (
+                {
+                    "space": self._space.id, "kind": stone.kind, "key": stone.key, "at": stone.at,
+                    "forgotten": int(stone.forgotten),
+                }
+                for stone in stones
+            ),
+        )  # fmt: skip
+
+    def _read(self, sql: str, asked: dict[str, Any]) -> list[Tombstone]:
+        rows = self._tx.rows(sql, {"space": self._space.id, **asked})
+        return [Tombstone(kind, key, at, forgotten == 1) for kind, key, at, forgotten in rows]
