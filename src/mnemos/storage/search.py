@@ -110,7 +110,7 @@ class WordIndex(Protocol):
 
 
 class Plans(Protocol):
-    """How an engine plans to match queries."""
+    """The plans of an engine to match queries."""
 
     def all_of(self, query: Query) -> Any:
         """Plan to match every clause and nothing excluded."""

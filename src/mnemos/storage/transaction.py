@@ -16,7 +16,7 @@ def write_ids(ids: Iterable[int]) -> str:
 
 
 def write_names(names: Iterable[str] | None) -> str | None:
-    """Write a list of names as JSON; None is no restriction."""
+    """Write a list of names as JSON; None restricts nothing."""
     return None if names is None else json.dumps(list(names))
 
 

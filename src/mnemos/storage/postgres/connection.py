@@ -173,7 +173,7 @@ class PostgresTransaction:
         self.connection = connection
         self.space = space
         self.token: int | None = None
-        """What the transaction must leave in the table of commits; None once it is there."""
+        """The number to leave in the table of commits; None once it is there."""
         self._cursor = psycopg.RawCursor(connection)
         self._cursor.format = psycopg.pq.Format.BINARY
 
