@@ -411,6 +411,8 @@ class StrandsMemory(Driver):
 
 
 class LlamaIndexStore(Driver):
+    tag = "</memory>"
+
     def __init__(self, place: Any, user: str = "ada") -> None:
         super().__init__(place, user)
         from mnemos.integrations.llama_index_store import MnemosChatStore
@@ -424,6 +426,19 @@ class LlamaIndexStore(Driver):
 
     async def read(self) -> list[int]:
         return numbers(message.content for message in await self.store.get_messages("k"))
+
+    async def ask(self, question: str) -> str:
+        from llama_index.core.base.llms.types import ChatMessage
+        from llama_index.core.memory import Memory
+
+        from mnemos.integrations.llama_index import MnemosMemoryBlock
+
+        block = MnemosMemoryBlock(self.place, user_id=self.user, record=False)
+        memory = Memory.from_defaults(session_id="another", memory_blocks=[block])
+        await memory.aput(ChatMessage(role="user", content=question))
+        texts = [message.content or "" for message in await memory.aget() if message.role == "system"]
+        await block.close()
+        return "\n".join(texts)
 
     async def close(self) -> None:
         await self.store.close()

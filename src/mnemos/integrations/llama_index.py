@@ -12,6 +12,7 @@ from mnemos.integrations.shared.history import History, message_of, name_session
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.memory.async_memory import AsyncMemory
+from mnemos.text.fences import CLOSE
 
 with framework("llama-index"):
     from llama_index.core.base.llms.types import ChatMessage
@@ -51,7 +52,10 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
         asked = next((one.content for one in reversed(messages or []) if one.role.value == "user"), "")
         key = block_kwargs.get("session_id")
         own = [] if key is None else [name_session(SOURCE, self._user_id, str(key))]
-        return await recall_block(self._memory, asked or "", user_id=self._user_id, exclude_session_ids=own)
+        block = await recall_block(self._memory, asked or "", user_id=self._user_id, exclude_session_ids=own)
+        inside, end, _ = block.rpartition(CLOSE)
+        # LlamaIndex puts it between its own tags as it is.
+        return inside.replace("</", "‹/") + end
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         if not self._record:
