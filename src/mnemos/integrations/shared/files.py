@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec
+from typing import Final
 
 from mnemos.entries.backend import MemoryEntry, NewEntry
 from mnemos.entries.entry_store import MAX_FOUND
@@ -29,7 +30,6 @@ _MOST_LINES: Final = 999_999
 # Moving one takes about half a millisecond, and no transaction should take longer than 50.
 _AT_ONCE: Final = 50
 _TRIES: Final = 100
-_Given = ParamSpec("_Given")
 Expected = Mapping[str, MemoryEntry | None]
 """Entries that were read, by path; None for no entry."""
 
@@ -38,18 +38,14 @@ class FileProblem(Exception):
     """A command that was not done, in the words for the model: no error of the memory."""
 
 
-def _made_again(
-    command: Callable[Concatenate[MemoryFiles, _Given], str],
-) -> Callable[Concatenate[MemoryFiles, _Given], str]:
+def _made_again(command: Callable[..., str]) -> Callable[..., str]:
     """Repeat a command if another writer was faster: it then reads what that one wrote."""
 
     @wraps(command)
-    def run(self: MemoryFiles, /, *args: _Given.args, **kwargs: _Given.kwargs) -> str:
+    def run(*args: object) -> str:
         for _ in range(_TRIES):
-            try:
-                return command(self, *args, **kwargs)
-            except Conflict:
-                continue
+            with suppress(Conflict):
+                return command(*args)
         raise FileProblem("Other programs are changing these files all the time. Try again later.")
 
     return run
