@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def home(filled: Path, tmp_path: Path) -> Path:
 def test_the_command_gives_the_same_account_as_the_call(home: Path, mnemos: Mnemos) -> None:
     with Memory.at(home) as memory:
         asked = {"query": QUERY, "explain": True, "probe": "message:1", "words_only": True}
-        called = memory.call("recall", asked)
+        called = json.loads(json.dumps(memory.call("recall", asked)))
     options = ("--explain", "--probe", "message:1", "--limit", "20", "--words-only", "--json")
     said = mnemos("recall", QUERY, *options, "--home", str(home))
     typed = said.json

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from mnemos.errors import NotFound
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import path_of, person_only
 from mnemos.operations.base import (
-    Info,
     LongOperation,
     Operation,
     Question,
@@ -25,6 +25,7 @@ from mnemos.operations.base import (
 from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
+from mnemos.transfer.archive.manifest import PartComparison, PartReport
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -115,49 +116,20 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         storing = part_of(progress, 0, STORED, "Reading the archive")
         report = memory.import_archive(path_of(self.path), storing, allow=self.allow)
         coverage = work_off(memory, progress)
-        return ArchiveImported(
-            space=report.space,
-            made_at=report.made_at,
-            parts=[fill(PartImported, part) for part in report.parts],
-            unknown=list(report.unknown),
-            left_out=list(report.left_out),
-            coverage=coverage,
-        )
-
-
-class PartImported(Info, frozen=True, kw_only=True):
-    """Numbers of items of one part; ``there`` existed already."""
-
-    part: str
-    imported: int
-    updated: int
-    there: int
-    not_taken: int
-    reasons: list[str]
-    marked: int = 0
-
-    def render(self) -> list[str]:
-        counts = [
-            (self.imported, "imported"),
-            (self.updated, "updated"),
-            (self.there, "already there"),
-            (self.not_taken, "not imported"),
-        ]
-        parts = [f"{count:,} {outcome}" for count, outcome in counts if count]
-        return [f"{self.part}: {', '.join(parts)}", *render_first(self.reasons, _SHOWN)] if parts else []
+        return replace(fill(ArchiveImported, report), coverage=coverage)
 
 
 class ArchiveImported(Result, frozen=True, kw_only=True):
     space: str
     made_at: str
-    parts: list[PartImported]
+    parts: list[PartReport]
     unknown: list[str]
     left_out: list[str]
     coverage: float | None = None
     """The share of passages that are indexed for meaning; None if there are none."""
 
     def as_text(self) -> str:
-        lines = [line for part in self.parts for line in part.render()]
+        lines = [line for part in self.parts for line in _render_import(part)]
         if not lines:
             lines = ["The archive is empty; nothing was imported."]
         elif not any(part.imported or part.updated for part in self.parts):
@@ -194,43 +166,18 @@ class VerifyArchive(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveCompared:
         found = memory.compare_archive(path_of(self.path), part_of(progress, 0, 1, "Comparing"))
-        return ArchiveCompared(
-            space=found.space,
-            made_at=found.made_at,
-            holds_all=found.holds_all,
-            parts=[fill(PartCompared, part) for part in found.parts],
-        )
-
-
-class PartCompared(Info, frozen=True, kw_only=True):
-    """Numbers of items of one part of an archive, compared with the memory."""
-
-    part: str
-    same: int
-    missing: int
-    different: int
-    examples: list[str]
-
-    def render(self) -> list[str]:
-        total = self.same + self.missing + self.different
-        if not total:
-            return []
-        counts = [(self.missing, "missing"), (self.different, "different")]
-        differences = ", ".join(f"{count:,} {outcome}" for count, outcome in counts if count)
-        mark = "BAD " if differences else "ok  "
-        line = f"{mark} {_count(self.part, total)}: {differences or 'all in this memory'}"
-        return [line, *render_first(self.examples, _SHOWN)]
+        return fill(ArchiveCompared, found)
 
 
 class ArchiveCompared(Result, frozen=True, kw_only=True):
     space: str
     made_at: str
     holds_all: bool
-    parts: list[PartCompared]
+    parts: list[PartComparison]
 
     def as_text(self) -> str:
         lines = [f"The archive is complete: made {self.made_at} from the space {self.space}."]
-        lines += [line for part in self.parts for line in part.render()]
+        lines += [line for part in self.parts for line in _render_comparison(part)]
         lines.append(
             "This memory has everything in the archive."
             if self.holds_all
@@ -311,6 +258,28 @@ class Restored(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         return join_items([f"Restored. The former data is in {self.former_data}"])
+
+
+def _render_import(part: PartReport) -> list[str]:
+    counts = [
+        (part.imported, "imported"),
+        (part.updated, "updated"),
+        (part.there, "already there"),
+        (part.not_taken, "not imported"),
+    ]
+    parts = [f"{count:,} {outcome}" for count, outcome in counts if count]
+    return [f"{part.part}: {', '.join(parts)}", *render_first(part.reasons, _SHOWN)] if parts else []
+
+
+def _render_comparison(part: PartComparison) -> list[str]:
+    total = part.same + part.missing + part.different
+    if not total:
+        return []
+    counts = [(part.missing, "missing"), (part.different, "different")]
+    differences = ", ".join(f"{count:,} {outcome}" for count, outcome in counts if count)
+    mark = "BAD " if differences else "ok  "
+    line = f"{mark} {_count(part.part, total)}: {differences or 'all in this memory'}"
+    return [line, *render_first(part.examples, _SHOWN)]
 
 
 def _count(part: str, number: int) -> str:

@@ -12,6 +12,7 @@ from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size, render_time, shorten_names
 from mnemos.operations.workspace import Name
 from mnemos.text.stored_text import join_items
+from mnemos.workspace.answers import DatabaseInfo
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -27,15 +28,7 @@ class ListDatabases(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="List databases", read_only=True, begins=True)
 
     def run(self, memory: Memory) -> DatabaseList:
-        return DatabaseList(databases=[fill(DatabaseInfo, one) for one in memory.workspace.databases()])
-
-
-class DatabaseInfo(Info, frozen=True, kw_only=True):
-    name: str
-    size_bytes: int
-    limit_bytes: int
-    used_at: float
-    snapshots: int
+        return DatabaseList(databases=memory.workspace.databases())
 
 
 class DatabaseList(Result, frozen=True, kw_only=True):

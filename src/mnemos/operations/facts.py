@@ -9,7 +9,7 @@ from msgspec import Meta
 from mnemos.errors import MnemosError
 from mnemos.language.moments import read_moment
 from mnemos.operations.arguments import MOST, Allow, AsOf, User, moment, up_to
-from mnemos.operations.base import Info, Operation, Result, Traits
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import day, iso_time
 from mnemos.text.stored_text import join_items
 
@@ -21,6 +21,7 @@ Scope = Annotated[str | None, Meta(description="Unit of work, e.g. auth-refactor
 SessionId = Annotated[str | None, Meta(description="Session in progress; default: the current one")]
 
 _SHOWN_CONFLICTS = 3
+_TIMES = ("at", "ended_at", "valid_from", "valid_to", "used_at")
 _OUTCOMES = {
     "stored": "stored",
     "unchanged": "unchanged",
@@ -56,27 +57,8 @@ class FactInfo(Info, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, fact: Fact) -> FactInfo:
-        return cls(
-            id=fact.id,
-            type=fact.type,
-            target=fact.target,
-            content=fact.content,
-            scope=fact.scope,
-            tier=fact.tier,
-            state=fact.state,
-            at=iso_time(fact.at),
-            ended_at=None if fact.ended_at is None else iso_time(fact.ended_at),
-            superseded_by=fact.superseded_by,
-            valid_from=iso_time(fact.valid_from),
-            valid_to=None if fact.valid_to is None else iso_time(fact.valid_to),
-            used_at=iso_time(fact.used_at),
-            uses=fact.uses,
-            session_id=fact.session_id,
-            message_id=fact.message_id,
-            actor=fact.actor,
-            stated_by=fact.stated_by,
-            user_id=fact.user_id,
-        )
+        times = {name: iso_time(value) for name in _TIMES if (value := getattr(fact, name)) is not None}
+        return cls(**{name: getattr(fact, name) for name in cls.__struct_fields__} | times)
 
 
 class ConflictInfo(Info, frozen=True, kw_only=True):
@@ -198,18 +180,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
     @classmethod
     def of(cls, written: Written) -> FactsWritten:
         return cls(
-            facts=[
-                StatementInfo(
-                    id=one.id,
-                    type=str(one.type),
-                    target=one.target,
-                    outcome=str(one.outcome),
-                    scope=one.scope,
-                    replaced=list(one.replaced),
-                    may_replace=list(one.may_replace),
-                )
-                for one in written.facts
-            ],
+            facts=[fill(StatementInfo, one) for one in written.facts],
             gauge=written.gauge.percent,
             gauge_tokens=written.gauge.used,
             gauge_budget=written.gauge.budget,

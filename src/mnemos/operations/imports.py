@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
 
 import msgspec
@@ -17,6 +18,7 @@ from mnemos.operations.texts import plural, render_first, render_path, render_si
 from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
 from mnemos.transfer import agent_places, import_formats
+from mnemos.transfer.reader import Problem
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -155,14 +157,6 @@ class ImportAgent(_Import, frozen=True, kw_only=True):
         return self.program
 
 
-class ImportProblem(Info, frozen=True, kw_only=True):
-    """Something that could not be read; line 0 means the whole file."""
-
-    path: str
-    line: int
-    why: str
-
-
 class Imported(Result, frozen=True, kw_only=True):
     kind: str
     title: str
@@ -175,29 +169,14 @@ class Imported(Result, frozen=True, kw_only=True):
     messages: int
     known: int
     left_out: dict[str, int]
-    problems: list[ImportProblem]
+    problems: list[Problem]
     more_problems: int
     coverage: float | None = None
     """The share of passages that are indexed for meaning; None if there are none."""
 
     @classmethod
     def of(cls, report: ImportReport, title: str, coverage: float | None = None) -> Self:
-        return cls(
-            kind=report.kind,
-            title=title,
-            path=report.path,
-            dry_run=report.dry_run,
-            files=report.files,
-            unchanged=report.unchanged,
-            sessions=report.sessions,
-            continued=report.continued,
-            messages=report.messages,
-            known=report.known,
-            left_out=report.left_out,
-            problems=[fill(ImportProblem, one) for one in report.problems],
-            more_problems=report.more_problems,
-            coverage=coverage,
-        )
+        return fill(cls, asdict(report) | {"title": title, "coverage": coverage})
 
     def as_text(self) -> str:
         would = "Would import" if self.dry_run else "Imported"

@@ -26,10 +26,17 @@ from mnemos.operations.arguments import (
     up_to,
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
-from mnemos.operations.explained_recall import HitExplained, RecallExplained
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
 from mnemos.operations.texts import cut, floor_share, plural, render_time, render_title
-from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
+from mnemos.recall.answer import (
+    HITS,
+    MOST_HITS,
+    TOKENS,
+    HitExplanation,
+    Probed,
+    StageCounts,
+    Understood,
+)
 from mnemos.recall.certainty import WEAK
 from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
@@ -126,7 +133,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
                     fill(HitInfo, hit),
                     short_id=ids.get(hit.session_id or ""),
                     elsewhere=is_elsewhere(memory, hit.project),
-                    explained=UNSET if about is None else fill(HitExplained, about.hits[number]),
+                    explained=UNSET if about is None else about.hits[number],
                 )
                 for number, hit in enumerate(recalled.hits)
             ],
@@ -163,8 +170,51 @@ class HitInfo(Info, frozen=True, kw_only=True):
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
     """It is about another project than the current one."""
-    explained: HitExplained | UnsetType = UNSET
+    explained: HitExplanation | UnsetType = UNSET
     """The parts of the score, with ``explain``."""
+
+
+class RecallExplained(Info, frozen=True, kw_only=True):
+    """An account of the question: how it was understood, what each stage did and how long it took."""
+
+    understood: Understood
+    counts: StageCounts
+    tokens: int
+    """Of the packed text."""
+    milliseconds: dict[str, float]
+    """By stage, in their order."""
+    probed: Probed | None
+
+    def render(self) -> Iterator[str]:
+        yield _render_question(self.understood)
+        yield _render_counts(self.counts)
+        stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in self.milliseconds.items())
+        yield f"{sum(self.milliseconds.values()):.1f} ms: {stages}."
+        if self.probed is not None:
+            yield f"{self.probed.ref}: {self.probed.sentence}"
+
+
+def render_score(score: float, explained: HitExplanation) -> str:
+    parts = " ".join(f"{part.points:+.2f} {part.label}" for part in explained.parts)
+    return f"{score:.2f} = {parts}" + (f" ({explained.packed})" if explained.packed != "whole" else "")
+
+
+def _render_question(one: Understood) -> str:
+    said = [", ".join(one.words) or "no words to look for"]
+    said += [f"names {', '.join(one.speakers)}"] if one.speakers else []
+    said += [f"asks for {', '.join(one.asks_for)}"] if one.asks_for else []
+    if one.since is not None and one.until is not None:
+        said.append(f"from {render_time(one.since)} to {render_time(one.until)}")
+    return f"Understood: {'; '.join(said)}."
+
+
+def _render_counts(one: StageCounts) -> str:
+    return (
+        f"Proposed: {one.by_words:,} by words, {one.by_vectors:,} by vectors, {one.by_time:,} by time"
+        f"; {one.too_many:,} too many. Read with neighbours: {one.read:,}. Judged: {one.judged:,}. "
+        f"Ranked: {one.ranked:,}. Shown: {one.shown:,}. Packed: {one.packed:,} ({one.cut:,} cut, "
+        f"{one.doubled:,} doubled)."
+    )
 
 
 class Recalled(Result, frozen=True, kw_only=True):
@@ -197,7 +247,7 @@ class Recalled(Result, frozen=True, kw_only=True):
                 f"  {render_passage(hit, self.query)}",
                 f"  ({'; '.join(hit.why)})",
             ]
-            lines += [f"  {hit.explained.render(hit.score)}"] if hit.explained else []
+            lines += [f"  {render_score(hit.score, hit.explained)}"] if hit.explained else []
         return join_items([*lines, self.footer(), *self.explain()])
 
     def explain(self) -> Iterator[str]:

@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from mnemos.language.moments import read_moment
 from mnemos.operations.arguments import MOST, Since, up_to
-from mnemos.operations.base import Info, Operation, Result, Traits
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
 from mnemos.text.stored_text import join_items, one_line
 
@@ -39,20 +40,7 @@ class ListRecalls(Operation, frozen=True, kw_only=True):
         if (start := read_moment("since", self.since, memory.clock())) is not None:
             rows = [row for row in rows if row.at >= start]
         return RecallList(
-            recalls=[
-                RecallInfo(
-                    id=row.id,
-                    at=row.at,
-                    actor=row.actor,
-                    session_id=row.session_id,
-                    query=row.query,
-                    hits=json.loads(row.hits),
-                    certainty=row.certainty,
-                    tokens=row.tokens,
-                    milliseconds=row.milliseconds,
-                )
-                for row in rows
-            ]
+            recalls=[fill(RecallInfo, asdict(row) | {"hits": json.loads(row.hits)}) for row in rows]
         )
 
 

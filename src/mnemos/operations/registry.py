@@ -290,7 +290,7 @@ def _without_prefixes(schema: Any) -> Any:
     Many clients of MCP validate by draft 7 of JSON Schema. It does not know ``prefixItems``, and reads the
     ``items: false`` next to it as a list that must be empty.
     """
-    if isinstance(schema, list):
+    if isinstance(schema, list | tuple):
         return [_without_prefixes(one) for one in schema]
     if not isinstance(schema, dict):
         return schema

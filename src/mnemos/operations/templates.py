@@ -12,6 +12,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.arguments import Allow, Session, Source, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
+from mnemos.templates.session_survey import MIN_CONVERSATIONS, Measure
 from mnemos.templates.template_files import unknown_template
 from mnemos.text.stored_text import join_items, one_line
 
@@ -295,28 +296,15 @@ class CompareTemplates(Operation, frozen=True, kw_only=True):
             looked_at=found.looked_at,
             complete=found.is_complete,
             enough=found.is_enough,
-            measures=[_round(fill(MeasureInfo, measure)) for measure in found.measures],
+            measures=list(found.measures),
         )
 
 
-class MeasureInfo(Info, frozen=True, kw_only=True):
-    """A measure on both sides; ``difference`` is with minus without, within ``low`` and ``high``."""
-
-    name: str
-    with_count: int
-    without_count: int
-    with_mean: float | None
-    without_mean: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    verdict: str
-
-    def render(self) -> str:
-        text = f"{self.name}: {_mean(self.with_mean)} with, {_mean(self.without_mean)} without"
-        if self.difference is not None:
-            text += f"; difference {self.difference:+.2f} ({self.low:+.2f} to {self.high:+.2f})"
-        return f"{text}; n = {self.with_count:,} and {self.without_count:,}: {self.verdict}"
+def _render_measure(one: Measure) -> str:
+    text = f"{one.name}: {_mean(one.with_mean)} with, {_mean(one.without_mean)} without"
+    if one.difference is not None:
+        text += f"; difference {one.difference:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+    return f"{text}; n = {one.with_count:,} and {one.without_count:,}: {one.verdict}"
 
 
 class TemplatesCompared(Result, frozen=True, kw_only=True):
@@ -325,7 +313,7 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
     looked_at: int
     complete: bool
     enough: bool
-    measures: list[MeasureInfo]
+    measures: list[Measure]
 
     def as_text(self) -> str:
         lines = [
@@ -333,10 +321,8 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
             f"without ({_render_looked_at(self.looked_at, complete=self.complete)})"
         ]
         if not self.enough:
-            from mnemos.templates.session_survey import MIN_CONVERSATIONS
-
             lines.append(f"Not enough data: {MIN_CONVERSATIONS} conversations on either side are needed.")
-        lines += [measure.render() for measure in self.measures]
+        lines += list(map(_render_measure, self.measures))
         if self.enough:
             lines.append("This is an observation, not a trial: templates may have been used for other work.")
         return join_items(lines)
@@ -345,14 +331,6 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
 def _render_looked_at(sessions: int, *, complete: bool) -> str:
     rest = "" if complete else ", the newest; raise sessions to look at more"
     return f"{plural(sessions, 'session')} looked at{rest}"
-
-
-def _round(measure: MeasureInfo) -> MeasureInfo:
-    numbers = {
-        name: getattr(measure, name) for name in ("with_mean", "without_mean", "difference", "low", "high")
-    }
-    rounded = {name: None if value is None else round(value, 4) for name, value in numbers.items()}
-    return msgspec.structs.replace(measure, **rounded)
 
 
 def _mean(value: float | None) -> str:

@@ -16,7 +16,9 @@ from mnemos.operations.base import Done, Info, LongOperation, Operation, Questio
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress, part_of
 from mnemos.recall.embedding import describe_coverage
+from mnemos.storage.base import Check
 from mnemos.text.stored_text import join_items, one_line
+from mnemos.workspace.usage import Use
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -35,24 +37,11 @@ class ShowStats(Operation, frozen=True, kw_only=True):
         own = {
             "location": memory.storage.location,
             "facts": memory.facts.count(),
-            "usage": _list_usage(memory),
+            "usage": memory.workspace.usage(),
         }
         if (coverage := memory.embedding.peek()) is not None:
             own["coverage"] = floor_share(coverage.share)
         return fill(Stats, memory.sessions.stats() | own)
-
-
-class UseInfo(Info, frozen=True, kw_only=True):
-    """The amount of something in the workspace, and the setting that limits it."""
-
-    name: str
-    used: int
-    limit: int
-    setting: str
-
-
-def _list_usage(memory: Memory) -> list[UseInfo]:
-    return [fill(UseInfo, one) for one in memory.workspace.usage()]
 
 
 class SourceStats(Info, frozen=True, kw_only=True):
@@ -74,7 +63,7 @@ class Stats(Result, frozen=True, kw_only=True):
     pending: int
     coverage: float | None = None
     """The share of passages that are indexed for meaning; None if the embedder is none."""
-    usage: list[UseInfo] = field(default_factory=list)
+    usage: list[Use] = field(default_factory=list)
 
     def as_text(self) -> str:
         lines = [
@@ -134,11 +123,11 @@ class Examine(Operation, frozen=True, kw_only=True):
         return self.repair
 
     def run(self, memory: Memory) -> Examined:
-        checks = [fill(CheckInfo, check) for check in memory.doctor(repair=self.repair)]
+        checks = list(memory.doctor(repair=self.repair))
         # A repair checks again what it fixed: the last check of a name counts.
         last = {check.name: check.ok for check in checks}
         healthy = all(last.values()) if self.repair else all(check.ok for check in checks)
-        return Examined(healthy=healthy, checks=checks, usage=_list_usage(memory))
+        return Examined(healthy=healthy, checks=checks, usage=memory.workspace.usage())
 
 
 # Files and settings of people, which a repair leaves alone.
@@ -149,16 +138,10 @@ _BY_HAND = frozenset(
 _REPAIR = "Try: mnemos doctor --repair"
 
 
-class CheckInfo(Info, frozen=True, kw_only=True):
-    name: str
-    ok: bool
-    detail: str
-
-
 class Examined(Result, frozen=True, kw_only=True):
     healthy: bool
-    checks: list[CheckInfo]
-    usage: list[UseInfo] = field(default_factory=list)
+    checks: list[Check]
+    usage: list[Use] = field(default_factory=list)
 
     @property
     def is_ok(self) -> bool:

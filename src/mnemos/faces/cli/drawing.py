@@ -21,7 +21,7 @@ from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
 from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactInfo, FactsFound, History
 from mnemos.operations.lookup import Shown
-from mnemos.operations.recall import Recalled, render_heading, render_passage
+from mnemos.operations.recall import Recalled, render_heading, render_passage, render_score
 from mnemos.operations.search import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
 from mnemos.operations.sessions import Lineage, MessageInfo, SessionInfo, SessionList, SessionShown
 from mnemos.operations.templates import TemplateList
@@ -218,7 +218,7 @@ def _draw_recall(result: Recalled, console: Console) -> None:
         console.print(_indent(highlight_matches(render_passage(hit, result.query))))
         console.print(_indent(literal("; ".join(hit.why), "dim")))
         if hit.explained:
-            console.print(_indent(literal(hit.explained.render(hit.score), "dim")))
+            console.print(_indent(literal(render_score(hit.score, hit.explained), "dim")))
     for line in (result.footer(), *result.explain()):
         console.print(literal(line, "dim"))
 
