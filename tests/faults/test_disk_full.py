@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import mnemos
-from mnemos.errors import MnemosError
+from mnemos.errors import DiskFull, MnemosError
+from mnemos.integrations.watch.importer import import_named
+from mnemos.progress import no_progress
+from mnemos.settings import Settings
+from mnemos.transfer.sync.peers import SyncFolder
 
 from .processes import Spawn
 from .soundness import assert_sound, code_of
@@ -94,3 +100,50 @@ def test_a_disk_too_full_for_a_new_home_says_so(small_disk: Path) -> None:
     with mnemos.open(small_disk / "home") as memory:
         memory.sessions.create_session("s", "cli")
     assert_sound(small_disk / "home")
+
+
+def test_the_watch_imports_the_rest_when_there_is_room(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    transcript = tmp_path / "claude" / "projects" / "x" / "s.jsonl"
+    transcript.parent.mkdir(parents=True)
+    lines = [
+        {"type": "user", "uuid": str(number), "sessionId": "s", "message": {"content": _prose(number, 100)}}
+        for number in range(300)
+    ]
+    transcript.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * 2_400_000)
+    settings = Settings.load(small_disk / "home", embedder="none")
+    assert import_named(settings, ["claude-code\n"]) == 1
+    with mnemos.open(small_disk / "home") as memory:
+        assert memory.sessions.message_count() < 300
+    ballast.unlink()
+    assert import_named(settings, ["claude-code\n"]) == 0
+    with mnemos.open(small_disk / "home") as memory:
+        assert memory.sessions.message_count("s") == 300
+    assert_sound(small_disk / "home")
+
+
+def test_a_sync_with_a_full_drive_is_completed_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
+    with mnemos.open(tmp_path / "a") as here, mnemos.open(tmp_path / "b") as there:
+        here.sessions.create_session("s", "cli")
+        here.sessions.append_messages(
+            "s", [{"role": "user", "content": _prose(n, 2_000)} for n in range(100)]
+        )
+        ballast = small_disk / "ballast"
+        ballast.write_bytes(b"x" * 2_900_000)
+        for _ in range(2):
+            with pytest.raises(DiskFull, match="sync again"):
+                SyncFolder(here, small_disk).sync(no_progress)
+        ballast.unlink()
+        SyncFolder(here, small_disk).sync(no_progress)
+        assert SyncFolder(there, small_disk).sync(no_progress).received.added["messages"] == 100
+        assert there.sessions.get_messages("s")[99]["content"] == _prose(99, 2_000)
+
+
+def _prose(seed: int, words: int) -> str:
+    """Text that does not shrink to nothing when it is packed."""
+    chance = Random(seed)
+    return " ".join(f"{chance.getrandbits(40):x}" for _ in range(words))
