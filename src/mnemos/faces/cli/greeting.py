@@ -11,6 +11,7 @@ import click
 
 from mnemos import __version__
 from mnemos.faces.cli.output import in_json, plain
+from mnemos.operations.texts import plural
 from mnemos.recall.embedding import describe_search
 from mnemos.transfer import agent_places
 
@@ -74,7 +75,8 @@ class Greeting:
     agents: list[AgentInfo]
 
     def as_text(self) -> str:
-        holds = f"{self.sessions:,} sessions, {self.messages:,} messages, {self.facts:,} facts"
+        counts = {"session": self.sessions, "message": self.messages, "fact": self.facts}
+        holds = ", ".join(plural(number, thing) for thing, number in counts.items())
         width = max(map(len, self.next))
         steps = [f"  {command:{width}}  {what}" for command, what in self.next.items()]
         return "\n".join(
@@ -106,19 +108,11 @@ def _greeting(memory: Memory) -> Greeting:
     home, space = memory.home.location, memory.settings.space
     if not memory.home.exists:
         return Greeting(__version__, home, space, 0, 0, 0, "", _FIRST_STEPS, list_agents(memory))
-    sessions = memory.sessions.session_count(archived=None)
-    messages, facts = memory.sessions.message_count(), memory.facts.count()
-    return Greeting(
-        __version__,
-        home,
-        space,
-        sessions,
-        messages,
-        facts,
-        _describe_search(memory),
-        _NEXT_STEPS,
-        list_agents(memory),
-    )
+    counts = (
+        memory.sessions.session_count(archived=None), memory.sessions.message_count(), memory.facts.count()
+    )  # fmt: skip
+    agents = list_agents(memory)
+    return Greeting(__version__, home, space, *counts, _describe_search(memory), _NEXT_STEPS, agents)
 
 
 def list_agents(memory: Memory) -> list[AgentInfo]:
