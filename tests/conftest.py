@@ -38,11 +38,12 @@ def _has_memory_disk() -> bool:
 if _has_memory_disk():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
 
-# The same examples every time: a run that fails fails again. Random search belongs to `--nightly`, which
-# prints how to repeat what it finds. Machines differ and are shared: how long an example takes says nothing.
+# The same few examples every time: a run that fails fails again, and more of them would find nothing new.
+# Random search belongs to `--nightly`, which prints how to repeat what it finds. Machines differ and are
+# shared: how long an example takes says nothing.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fixed", derandomize=True, database=None, **_UNTIMED)
-settings.register_profile("nightly", print_blob=True, **_UNTIMED)
+settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **_UNTIMED)
+settings.register_profile("nightly", print_blob=True, max_examples=300, **_UNTIMED)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

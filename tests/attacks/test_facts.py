@@ -198,7 +198,7 @@ HOSTILE = st.lists(PIECES, max_size=6).map("".join)
 @given(
     st.lists(st.tuples(st.sampled_from("CDV?✓~"), HOSTILE, HOSTILE, st.none() | HOSTILE), max_size=8), HOSTILE
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_written_the_block_is_a_list_of_facts(
     calls: list[tuple[str, str, str, str | None]], message: str
 ) -> None:

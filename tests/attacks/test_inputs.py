@@ -281,7 +281,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(content=st.text(max_size=200) | st.lists(JSON, max_size=4), calls=JSON, metadata=JSON)
 def test_what_is_stored_comes_back_the_same(
     sessions: Sessions, content: Any, calls: Any, metadata: Any
@@ -293,7 +293,7 @@ def test_what_is_stored_comes_back_the_same(
     sessions.search_messages("user")
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(value=JSON)
 def test_an_import_of_anything_is_refused_or_whole(sessions: Sessions, value: Any) -> None:
     for given_value in (value, [value], [{"id": "x", "messages": value}], [{"id": "x", "messages": [value]}]):

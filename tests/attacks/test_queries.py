@@ -51,7 +51,7 @@ def fill(memory: mnemos.Memory, session: str) -> None:
     memory.sessions.append_messages(session, turns)
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(query=QUERIES, sort=st.sampled_from(["relevance", "newest", "oldest"]))
 @example(query='NEAR("a" "b")', sort="relevance")
 @example(query="\0", sort="relevance")
@@ -74,7 +74,7 @@ def test_every_sign_is_a_query_by_itself(populated: mnemos.Memory, piece: str) -
         populated.sessions.search_messages(query)
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(name=st.one_of(TEXT, st.sampled_from(SYNTAX)))
 def test_names_in_filters_are_names_and_not_syntax(populated: mnemos.Memory, name: str) -> None:
     for wanted in (
@@ -87,7 +87,7 @@ def test_names_in_filters_are_names_and_not_syntax(populated: mnemos.Memory, nam
         assert {hit["session_id"] for hit in hits} <= {"indexed", "pending"}
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     source=st.text(min_size=1, max_size=20).filter(lambda text: text.strip() and text.isprintable()),
     role=st.text(min_size=1, max_size=20).filter(lambda text: text.strip() and text.isprintable()),

@@ -81,7 +81,7 @@ def fresh() -> Iterator[Memory]:
 # --- questions --------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(query=QUERIES, words_only=st.booleans(), now=st.sampled_from([None, 0.0, -1.0, -1e11, NOW, 9e11]))
 @example(query='NEAR("a" "b")', words_only=False, now=None)
 @example(query="\0", words_only=False, now=None)
@@ -190,7 +190,7 @@ def test_an_argument_of_the_wrong_kind_is_refused(populated: Memory, wrong: dict
     assert populated.recall("and indexed").hits
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(name=st.one_of(st.text(max_size=60), st.sampled_from(SYNTAX)))
 def test_names_in_filters_are_names_and_not_syntax(populated: Memory, name: str) -> None:
     for wanted in (

@@ -29,7 +29,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(content=TEXT | st.lists(JSON, max_size=3), calls=JSON, metadata=JSON)
 @example(content=[["password=", None], 0], calls=None, metadata=None)
 @example(content=None, calls=[{"prompt": "Enter password:", "answer": "hunter2hunter2"}], metadata=None)
@@ -56,7 +56,7 @@ def shape(value: Any) -> Any:
     return type(value)
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(arguments=st.dictionaries(TEXT, JSON, max_size=3))
 @example(arguments={"command": "mysql --password=", "then": "ls"})
 @example(arguments={"password": 'a"b\\', "user": "root"})

@@ -310,16 +310,16 @@ def test_a_worker_that_served_many_calls_holds_no_more_than_before(
         "CREATE TEMP TABLE t(a); INSERT INTO t VALUES(zeroblob(1000000))",
     ]
     calls += [f"SELECT count(*) FROM canary WHERE song = '{number}'" for number in range(7)]
-    for _ in range(20):
+    for _ in range(10):
         for sql in calls:
             prey.attack(sql)
     before, process = _resident(prey), prey.worker()
-    for _ in range(50):
+    for _ in range(20):
         for sql in calls:
             prey.attack(sql)
     assert prey.worker() == process
     assert _resident(prey) < before + 20 * limits.MB
-    tried(70 * len(calls))
+    tried(30 * len(calls))
 
 
 def _resident(prey: Prey) -> int:

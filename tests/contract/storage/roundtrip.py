@@ -17,7 +17,6 @@ from mnemos.testing.clock import FixedClock
 
 quickly = settings(
     deadline=None,
-    max_examples=50,
     # One storage serves all examples, and the engines run the same test.
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,

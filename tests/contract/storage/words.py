@@ -184,7 +184,6 @@ UNSPACED = st.text(
 
 quickly = settings(
     deadline=None,
-    max_examples=60,
     # One storage serves all examples, and the engines run the same test.
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,

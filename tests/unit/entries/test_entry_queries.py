@@ -133,14 +133,14 @@ def test_an_invalid_limit_is_refused(local: LocalBackend, limit: object) -> None
         local.query("alice", "x", limit)  # type: ignore[arg-type]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=st.text(max_size=40))
 def test_no_question_is_an_error_and_none_shows_somebody_elses(alice: LocalBackend, question: str) -> None:
     entries = alice.query("alice", question)
     assert all(ENTRIES.get(one.key) == one.value and one.user_id == "alice" for one in entries)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_part_of_a_word_of_three_letters_finds_its_entry(
     alice: LocalBackend, data: st.DataObject

@@ -51,7 +51,7 @@ def test_keys_come_the_most_recently_updated_first(local: LocalBackend, clock: F
     assert local.list_keys("alice") == ["a", "c", "b"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(user=st.sampled_from(["alice", "Ünï", "a b@c", "用户"]), key=names, value=texts)
 def test_keys_and_values_of_any_script_come_back_exactly(
     local: LocalBackend, user: str, key: str, value: str

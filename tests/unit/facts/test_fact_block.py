@@ -219,7 +219,7 @@ def test_facts_on_one_target_are_merged_only_where_that_takes_less():
     st.integers(0, 2_000),
     st.sampled_from([1, 5, 10, 30, 60, 150, 150, 150, 1_000]),
 )
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_the_block_is_never_over_its_budget(
     rows: list[FactRow], scopes: list[str], further: int, facts: int
 ) -> None:
@@ -233,7 +233,7 @@ def test_the_block_is_never_over_its_budget(
 
 
 @given(ROWS, st.integers(0, 100))
-@settings(max_examples=200)
+@settings(max_examples=75)
 def test_every_fact_is_printed_or_counted(rows: list[FactRow], further: int) -> None:
     lines = fit_lines([*hot_set(*rows).constraints, *hot_set(*rows).others], further, 150)
     assert lines.tokens <= 150

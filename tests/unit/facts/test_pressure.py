@@ -129,7 +129,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.integers(0, 500), st.sampled_from([(), (7,), (7, 8)]), st.sampled_from([5, 40, 150]))
-@settings(max_examples=200)
+@settings(max_examples=75)
 def test_relief_is_enough_never_takes_constraints_and_comes_to_rest(
     rows: list[FactRow], further: int, idle: tuple[int, ...], budget: int
 ) -> None:
@@ -249,7 +249,6 @@ CALLS = st.lists(
 
 
 @given(CALLS)
-@settings(max_examples=40)
 def test_the_status_is_within_its_budget_whatever_was_written(calls: list[tuple[str, str | None]]) -> None:
     with Memory.at(":memory:", clock=FixedClock(), embedder="none") as memory:
         for content, scope in calls:

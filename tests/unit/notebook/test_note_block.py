@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hands import ByHand
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos import Memory
@@ -129,7 +129,6 @@ def test_a_session_is_named_by_a_text(notebook: Notebook, session: object) -> No
 
 
 @given(st.lists(TEXTS, max_size=40), st.lists(TEXTS, max_size=20))
-@settings(max_examples=60)
 def test_both_blocks_together_keep_to_their_budget(memory_texts: list[str], user_texts: list[str]) -> None:
     pages = [
         Page(Use(book, 2_000, 2_200, len(texts)), tuple(text for text in texts if text.strip()))

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from hands import ByHand
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos import Memory
@@ -195,7 +195,6 @@ CHANGES = st.lists(
 
 
 @given(changes=CHANGES)
-@settings(max_examples=25)
 def test_the_log_is_a_chain_from_nothing_to_what_is_there(
     changes: list[tuple[str, str | int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

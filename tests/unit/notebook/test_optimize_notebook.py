@@ -282,7 +282,7 @@ def test_addresses_paths_code_and_quotations_are_never_rewritten(left: str) -> N
         max_size=20,
     ).map("".join)
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_shortening_is_done_once_and_touches_only_known_words(entry: str) -> None:
     shorter = abbreviate(entry)
     assert len(shorter) <= len(entry)
@@ -423,7 +423,6 @@ ENTRIES = st.one_of(
     st.lists(ENTRIES, max_size=9, unique=True),
     st.lists(ENTRIES.filter(lambda text: text[1] == "[" and text[0] in "CDV"), max_size=3),
 )
-@settings(max_examples=40)
 def test_every_entry_is_a_note_or_a_live_fact_afterwards(entries: list[str], known: list[str]) -> None:
     with Memory.at(":memory:", embedder="none", memory_characters=150, clock=FixedClock()) as memory:
         for fact in known:

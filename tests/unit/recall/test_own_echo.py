@@ -235,7 +235,6 @@ def index() -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     role=st.sampled_from(["user", "assistant", "tool", "system"]),
     around=st.tuples(st.text(max_size=20), st.text(max_size=20)),

@@ -493,7 +493,7 @@ def test_a_title_that_is_the_line_shown_is_not_repeated() -> None:
     assert lines(pack([answer], None, UTC))[0] == "## Conversation (Sunday 2023-05-07 09:30, message:N)"
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(excerpts=EXCERPTS, budget=st.integers(0, 2000))
 def test_the_budget_is_never_exceeded_and_no_line_is_forged(excerpts: list[Excerpt], budget: int) -> None:
     for packed in (pack(excerpts, budget, UTC), pack(excerpts, None, UTC)):
@@ -509,7 +509,6 @@ def test_the_budget_is_never_exceeded_and_no_line_is_forged(excerpts: list[Excer
     assert count_tokens(pack(excerpts, budget, UTC).text) <= budget
 
 
-@settings(max_examples=50)
 @given(excerpts=EXCERPTS, budget=st.integers(0, 2000))
 def test_the_budget_is_kept_with_a_tokenizer_that_does_not_add_up(
     excerpts: list[Excerpt], budget: int

@@ -365,7 +365,7 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turn=st.lists(MESSAGES, max_size=10))
 def test_any_session_is_accepted_by_both_sdks(db: SessionDB, turn: list[dict[str, Any]]) -> None:
     for format in ("openai", "anthropic"):

@@ -140,7 +140,7 @@ TURNS = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=TURNS)
 def test_every_call_has_one_answer_and_every_answer_a_call(
     db: SessionDB, turns: list[dict[str, Any]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import MnemosError
@@ -73,7 +73,6 @@ def test_a_turn_is_stored_or_refused_as_its_messages_would_be_one_by_one(turn: l
     assert repr(_together(turn)) == repr(_alone(turn))
 
 
-@settings(max_examples=40)
 @given(st.lists(usual, min_size=1, max_size=4))
 def test_an_ordinary_turn_is_stored_as_its_messages_would_be_one_by_one(turn: list[Any]) -> None:
     assert _together(turn) == _alone(turn)

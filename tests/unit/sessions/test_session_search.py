@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput, MnemosError, NotFound
@@ -402,7 +402,6 @@ SESSIONS = st.lists(
 )
 
 
-@settings(max_examples=25)
 @given(
     SESSIONS,
     st.integers(1, 10),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos import SessionDB
@@ -331,7 +331,6 @@ def test_an_empty_import_does_nothing(db: SessionDB) -> None:
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
 
 
-@settings(max_examples=40)
 @given(
     contents=st.lists(
         TEXT | st.none() | st.lists(st.fixed_dictionaries({"text": TEXT}), max_size=2), max_size=5

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from builtin_steps import looked_up
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos import Memory
@@ -29,7 +29,6 @@ def open_memory(**flags: Any) -> Memory:
     return Memory.at(":memory:", clock=FixedClock(), embedder="none", redact=False, **flags)
 
 
-@settings(max_examples=25)
 @given(
     messages=st.lists(TEXTS, max_size=40),
     facts=st.lists(FACT, max_size=15),
@@ -57,7 +56,6 @@ def test_text_of_the_built_in_provider_stays_within_budget(
         provider.shutdown()
 
 
-@settings(max_examples=40)
 @given(
     recalled=st.text(max_size=300),
     block=st.text(max_size=300),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from archives import manifest_of, state_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mnemos
@@ -94,7 +94,6 @@ def do(memory: mnemos.Memory, clock: FixedClock, step: tuple[Any, ...]) -> None:
             clock.advance(seconds)
 
 
-@settings(max_examples=30)
 @given(steps=STEPS, name=st.sampled_from(["a.tar.zst", "a.tar", "a.tar.gz", "folder"]))
 def test_whatever_was_done_comes_back_exactly(steps: list[tuple[Any, ...]], name: str) -> None:
     clock = FixedClock()

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.text.stored_text import reveal
@@ -36,7 +36,6 @@ SCHEMA = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(
     schema=SCHEMA,
     cells=st.lists(CELLS, min_size=4, max_size=4),

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from .opened import PATIENT, Opened, opened
@@ -33,7 +33,6 @@ COLUMN = st.one_of(
 )
 
 
-@settings(max_examples=50)
 @given(
     cells=COLUMN,
     gaps=st.lists(st.integers(1, 50), min_size=60, max_size=60),

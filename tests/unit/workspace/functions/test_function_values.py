@@ -44,7 +44,7 @@ def database() -> apsw.Connection:
     return connection
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(calls(SCALARS))
 def test_a_scalar_function_answers_or_fails_as_documented(
     database: apsw.Connection, drawn: tuple[Function, list[Value]]
@@ -66,7 +66,7 @@ def statement(function: Function, values: list[Value]) -> str:
     return f'SELECT "{function.name}"({", ".join("?" * len(values))})'
 
 
-@settings(max_examples=200)
+@settings(max_examples=75)
 @given(st.data(), st.sampled_from(AGGREGATES))
 def test_an_aggregate_answers_or_fails_as_documented(
     database: apsw.Connection, data: st.DataObject, function: Function

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.workspace.functions import FUNCTIONS, register, statistics
@@ -113,7 +113,6 @@ def test_what_is_large_does_not_hide_what_is_small(over: Over) -> None:
 
 
 @pytest.mark.parametrize("name", ["stddev", "var_pop", "median", "mode"])
-@settings(max_examples=50)
 @given(
     rows=st.lists(st.none() | NUMBERS | st.just(float("inf")), min_size=1, max_size=25),
     width=st.integers(0, 5),
