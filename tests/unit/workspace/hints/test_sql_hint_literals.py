@@ -46,8 +46,6 @@ FORMS = [
     "SELECT GROUP_CONCAT(item SEPARATOR {0}) FROM prices WHERE item <> {1}",
     "SELECT {0}, {1} FROM prices LIMIT 5 ORDER BY eur",
     "SELECT {0}, {1}, FROM prices",
-    "SELECT {0} FROM pricess WHERE item = {1}",
-    "SELECT eurr FROM prices WHERE item IN ({0}, {1})",
     "INSERT INTO news (item, eur) VALUES ({0}, {1}) ON DUPLICATE KEY UPDATE eur = VALUES(eur)",
     "INSERT IGNORE INTO spans VALUES ({0}, {1})",
     "INSERT spans VALUES ({0}, {1})",

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mnemos.workspace.sandbox.hints import nearest
 from mnemos.workspace.sandbox.hints.equivalents import Rewritten, explain, recognise, rewrite
-from mnemos.workspace.sandbox.hints.nearest import Advice, Schema
-from mnemos.workspace.sandbox.hints.repairs import Complaint, Trial, repair, requote_strings
+from mnemos.workspace.sandbox.hints.nearest import Schema
+from mnemos.workspace.sandbox.hints.repairs import Complaint, Trial, repair
 from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, unquote
 
 MOST = 2_000
 OFFER = "\nTry: "
-# Before a statement that is better than the failed one and doesn't work yet.
-SO_FAR = "\nSo far: "
 _LONGEST_STATEMENT = 1_400
 _MOST_REASONS = 500
 _EXCERPT = 40
@@ -34,7 +32,7 @@ def hint(sql: str, message: str, offset: int | None, tables: Mapping[str, Sequen
 
     ``offset`` is where SQLite's message points, in bytes of UTF-8. ``tables`` have their columns.
     The hint has at most 2,000 characters. An offered statement has been compiled by SQLite and is whole, at
-    the end after ``Try:``. After ``So far:`` is one that needs more, and the hint says what.
+    the end after ``Try:``.
     """
     if "\0" in sql:
         return "the statement holds a NUL character: char(0) makes one, and params may hold it"
@@ -45,17 +43,17 @@ def hint(sql: str, message: str, offset: int | None, tables: Mapping[str, Sequen
     said = _Failure(sql, complaint, schema).hint()
     if not said:
         return None
-    words, label, statement = said.partition(OFFER if OFFER in said else SO_FAR)
+    words, label, statement = said.partition(OFFER)
     if len(statement) > _LONGEST_STATEMENT:
         label = statement = ""
-    return f"{words[: MOST - _LONGEST_STATEMENT - len(SO_FAR)]}{label}{statement}"
+    return f"{words[: MOST - _LONGEST_STATEMENT - len(OFFER)]}{label}{statement}"
 
 
 def _hint_long(sql: str, complaint: Complaint, schema: Schema) -> str | None:
     """Explain a statement that is too long to try anything with."""
     text = Text(sql[: LONGEST + 1])
     advice = _advise(text, complaint, schema)
-    if words := advice.text if advice else explain(complaint.message, schema):
+    if words := advice or explain(complaint.message, schema):
         return words[:MOST]
     if not complaint.is_syntax or complaint.offset is None:
         return None
@@ -69,7 +67,7 @@ def _hint_long(sql: str, complaint: Complaint, schema: Schema) -> str | None:
     return f"SQLite stopped reading here: … {' '.join(near.split())} …"
 
 
-def _advise(text: Text, complaint: Complaint, schema: Schema) -> Advice | None:
+def _advise(text: Text, complaint: Complaint, schema: Schema) -> str | None:
     """Return advice on a message about a name; None for other messages."""
     if match := _NO_COLUMN.fullmatch(complaint.message):
         return nearest.advise_target_column(match[1], match[2], schema)
@@ -113,11 +111,8 @@ class _Failure:
                 return self._offer(fixed)
             return self._hint_place()
         if advice := _advise(self._text, self._complaint, self._schema):
-            made = self._correct(self._text, message, advice)
             # The table's advice on the statement says more than a list of names.
-            return _join(
-                (*better.reasons, advice.text) if made or not better.reasons else better.reasons, made
-            )
+            return _join(better.reasons or (advice,))
         return explain(message, self._schema)
 
     def _hint_rewritten(self, better: Rewritten) -> str | None:
@@ -142,30 +137,21 @@ class _Failure:
         if left is None:
             return _join(reasons, better.sql)
         advice = _advise(text, left, self._schema)
-        words = advice.text if advice else explain(left.message, self._schema)
-        reasons = (*reasons, f"then: {left.message[:200]}{f': {words}' if words else ''}")
-        made = self._correct(text, left.message, advice) if advice else None
-        return _join(reasons, made) if made else _join(reasons, better.sql, label=SO_FAR)
+        words = advice or explain(left.message, self._schema)
+        return _join((*reasons, f"then: {left.message[:200]}{f': {words}' if words else ''}"))
 
     def _fill(self, reasons: tuple[str, ...]) -> tuple[str, ...]:
         """Put the values of the message into a sentence that is about the message."""
         said = explain(self._complaint.message, self._schema)
         return tuple((said or reason) if "{" in reason else reason for reason in reasons)
 
-    def _correct(self, text: Text, message: str, advice: Advice) -> str | None:
-        """Return a query with the right name, where there is no doubt which it is."""
-        wrong = message.partition(": ")[2]
-        made = nearest.correct_name(text, wrong, advice.right) if advice.right and wrong else None
-        return made if made and Trial(made, self._schema).compile(made) is None else None
-
     def _hint_single_quotes(self, inside: str) -> str | None:
         why = f"text is in single quotes, '{inside[:_EXCERPT]}'; double quotes are for names"
-        advice = nearest.advise_column(
-            inside, self._text, self._text.at_offset(self._complaint.offset), self._schema
-        )
-        if "did you mean" in advice.text:
-            why = f"{why}. If it is a column, {advice.text}"
-        return _join((why,), requote_strings(self._text.sql, self._trial))
+        place = self._text.at_offset(self._complaint.offset)
+        advice = nearest.advise_column(inside, self._text, place, self._schema)
+        if "did you mean" in advice:
+            why = f"{why}. If it is a column, {advice}"
+        return why
 
     def _hint_place(self) -> str | None:
         """Say where SQLite stopped, if nobody knows why."""
@@ -193,7 +179,7 @@ def _tail(text: str) -> str:
     return words if len(words) <= _EXCERPT else "… " + words[-_EXCERPT:].partition(" ")[2]
 
 
-def _join(reasons: Iterable[str], statement: str | None = None, *, label: str = OFFER) -> str | None:
+def _join(reasons: Iterable[str], statement: str | None = None) -> str | None:
     """Join the reasons, as many as there is room for, and the statement."""
     kept: list[str] = []
     room = _MOST_REASONS
@@ -205,4 +191,4 @@ def _join(reasons: Iterable[str], statement: str | None = None, *, label: str = 
     words = "; ".join(kept)
     if statement is None:
         return words[:MOST] or None
-    return f"{words}{label}{statement.strip()}"
+    return f"{words}{OFFER}{statement.strip()}"

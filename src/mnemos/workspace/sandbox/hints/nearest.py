@@ -12,7 +12,7 @@ from apsw import keywords
 
 from mnemos.workspace import functions
 from mnemos.workspace.sandbox.guard import FUNCTIONS
-from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
+from mnemos.workspace.sandbox.hints.sql_text import Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, unquote
 
 # A hostile database may have ten thousand tables with names a page long.
@@ -61,14 +61,6 @@ def _usable(names: Iterable[str], most: int) -> tuple[str, ...]:
     return tuple(islice((name for name in names if len(name) <= _LONGEST_NAME and "\0" not in name), most))
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """Words about a wrong name, and the right name where it is as good as certain."""
-
-    text: str
-    right: str | None = None
-
-
 def _key(name: str) -> str:
     """Return a name without case, underscores and plural."""
     plain = re.sub(r"[\W_]+", "", name).lower()[:_LONGEST_SHOWN]
@@ -109,11 +101,10 @@ def _ask(found: Sequence[tuple[float, str]], form: str = "{}") -> str:
     return "did you mean " + " or ".join(form.format(write_name(name)) for name in likely) + "?"
 
 
-def _choose(name: str, names: Iterable[str], has: str, prefix: str = "") -> Advice:
+def _choose(name: str, names: Iterable[str], has: str) -> str:
     """Advise the nearest of some names, and say what there is."""
     found = find_nearest(name, names)
-    sure = _pick_sure(found)
-    return Advice(f"{_ask(found)} {has}" if found else has, sure and prefix + write_name(sure))
+    return f"{_ask(found)} {has}" if found else has
 
 
 def enumerate_names(names: Iterable[str]) -> str:
@@ -145,23 +136,23 @@ def find_aliases(text: Text, schema: Schema) -> Iterator[tuple[str, str]]:
 # --- advice by kind of name ---------------------------------------------------------------------
 
 
-def advise_table(name: str, text: Text, schema: Schema) -> Advice:
+def advise_table(name: str, text: Text, schema: Schema) -> str:
     prefix, _, plain = name.rpartition(".")
     if plain.lower() in schema.tables and prefix.lower() not in ("", "main", "temp"):
         real = write_name(schema.tables[plain.lower()])
-        return Advice(f"this database has no schema {prefix}: write {real} alone", real)
+        return f"this database has no schema {prefix}: write {real} alone"
     for alias, real in find_aliases(text, schema):
         if real == plain.lower() != alias:
-            return Advice(f"{plain} is called {alias} in this statement: write {alias}")
+            return f"{plain} is called {alias} in this statement: write {alias}"
     if not schema.tables:
-        return Advice("the database has no tables yet: CREATE TABLE comes first")
+        return "the database has no tables yet: CREATE TABLE comes first"
     found = find_nearest(plain, schema.tables.values())
     if not found:
-        return Advice(f"the tables are {enumerate_names(schema.tables.values())}")
+        return f"the tables are {enumerate_names(schema.tables.values())}"
     return _choose(plain, schema.tables.values(), schema.describe_columns(found[0][1]))
 
 
-def advise_column(name: str, text: Text, place: int, schema: Schema) -> Advice:
+def advise_column(name: str, text: Text, place: int, schema: Schema) -> str:
     """Advise on a column that no table of the statement has; ``place`` is its token, or -1."""
     prefix, _, plain = name.strip('"').rpartition(".")
     scope = list(find_aliases(text, schema))
@@ -171,38 +162,37 @@ def advise_column(name: str, text: Text, place: int, schema: Schema) -> Advice:
     having = schema.tables_with(plain)
     if not any(schema.columns[real] for _, real in scope):
         if "FROM" in text.words or not (having or text.kind(place) is Kind.WORD):
-            return Advice("")
+            return ""
         where = f"{write_name(plain)} is a column of {enumerate_names(having)}" if having else as_text
-        return Advice(f"the statement has no FROM; {where}")
+        return f"the statement has no FROM; {where}"
     columns = dict.fromkeys(column for _, real in scope for column in schema.columns[real])
     has = "; ".join(
         schema.describe_columns(real) for real in list(dict.fromkeys(real for _, real in scope))[:3]
     )
     advice = _choose(plain, columns, has)
-    if advice.text != has:
+    if advice != has:
         return advice
     if having:
-        return Advice(f"{write_name(plain)} is a column of {enumerate_names(having)}: join it")
-    return Advice(f"{has}; {as_text}" if text.word(place - 1) in _BEFORE_VALUES else has)
+        return f"{write_name(plain)} is a column of {enumerate_names(having)}: join it"
+    return f"{has}; {as_text}" if text.word(place - 1) in _BEFORE_VALUES else has
 
 
-def _advise_qualified(prefix: str, plain: str, scope: Sequence[tuple[str, str]], schema: Schema) -> Advice:
+def _advise_qualified(prefix: str, plain: str, scope: Sequence[tuple[str, str]], schema: Schema) -> str:
     real = {unquote(alias).lower(): real for alias, real in scope}.get(prefix.lower())
     if real is not None:
-        return _choose(plain, schema.columns[real], schema.describe_columns(real), f"{prefix}.")
+        return _choose(plain, schema.columns[real], schema.describe_columns(real))
     for alias, real in scope:
         if real == prefix.lower():
-            right = f"{alias}.{plain}"
-            return Advice(f"{prefix} is called {alias} in this statement: write {right}", right)
+            return f"{prefix} is called {alias} in this statement: write {alias}.{plain}"
     fitting = [alias for alias, real in scope if plain.lower() in map(str.lower, schema.columns[real])]
     unknown = f"{prefix} is not a table of this statement"
     if len(fitting) == 1:
-        return Advice(f"{unknown}; {plain} is in {fitting[0]}", f"{fitting[0]}.{plain}")
+        return f"{unknown}; {plain} is in {fitting[0]}"
     names = ", ".join(dict.fromkeys(alias for alias, _ in scope)) or "unknown"
-    return Advice(f"{unknown}; its tables are {names[:_MOST_CHARACTERS]}")
+    return f"{unknown}; its tables are {names[:_MOST_CHARACTERS]}"
 
 
-def advise_ambiguous(name: str, text: Text, schema: Schema) -> Advice:
+def advise_ambiguous(name: str, text: Text, schema: Schema) -> str:
     plain = name.rpartition(".")[2]
     having = {
         f"{alias}.{plain}": None
@@ -210,37 +200,19 @@ def advise_ambiguous(name: str, text: Text, schema: Schema) -> Advice:
         if plain.lower() in map(str.lower, schema.columns[real])
     }
     if len(having) < 2:
-        return Advice("put the table and a point in front of the column: t.x")
-    return Advice(f"write {' or '.join(list(having)[:4])}", next(iter(having)))
+        return "put the table and a point in front of the column: t.x"
+    return f"write {' or '.join(list(having)[:4])}"
 
 
-def advise_target_column(table: str, name: str, schema: Schema) -> Advice:
+def advise_target_column(table: str, name: str, schema: Schema) -> str:
     """Advise on ``table t has no column named x``."""
     return _choose(name, schema.columns.get(table.lower(), ()), schema.describe_columns(table))
 
 
-def advise_function(name: str, schema: Schema) -> Advice:
+def advise_function(name: str, schema: Schema) -> str:
     found = find_nearest(name, sorted(schema.signatures.keys() | FUNCTIONS))
     # A short name resembles many others.
     found = [pair for pair in found if pair[0] > 0.75 or len(name) > 4]
     if not found:
-        return Advice("the tool sqlite_schema with functions lists the available functions")
-    return Advice(_ask(found, "{}()"), _pick_sure(found))
-
-
-def correct_name(text: Text, wrong: str, right: str) -> str | None:
-    """Return a query with the right name in every place of a wrong one.
-
-    None for a statement that writes: what is written to is never guessed.
-    """
-    if not text.is_read or len(text.sql) > LONGEST:
-        return None
-    pattern = [piece for part in wrong.split(".") for piece in (unquote(part).upper(), ".")][:-1]
-    words = [unquote(token.text).upper() if token.kind is not Kind.STRING else "" for token in text.tokens]
-    pieces, position, count = [], 0, len(pattern)
-    for index in range(len(words)):
-        around = words[index - 1 : index] + words[index + count : index + count + 1]
-        if words[index : index + count] == pattern and "." not in around:
-            pieces += [text.sql[position : text.tokens[index].start], right]
-            position = text.tokens[index + count - 1].end
-    return "".join([*pieces, text.sql[position:]]) if pieces else None
+        return "the tool sqlite_schema with functions lists the available functions"
+    return _ask(found, "{}()")

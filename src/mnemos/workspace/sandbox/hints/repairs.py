@@ -122,65 +122,19 @@ def _authorize(action: int, one: str | None, *_rest: str | None) -> int:
 
 # --- repairing ----------------------------------------------------------------------------------
 
-_MOST_REPAIRS = 6
-_MOST_STRINGS = 30
-
 Repair = Callable[[Text, int], Iterator[tuple[str, str]]]
 """Yields statements that may be meant, each with the reason, from the token where SQLite stopped."""
 
 
 def repair(sql: str, complaint: Complaint, trial: Trial) -> Rewritten | None:
-    """Repair slips until SQLite can read the statement; names may still be unknown."""
-    reasons: dict[str, None] = {}
-    for _ in range(_MOST_REPAIRS):
-        found = _repair_once(sql, complaint, trial)
-        if found is None:
-            return None
-        sql, why = found
-        reasons[why] = None
-        left = trial.compile(sql)
-        if left is None or not left.is_syntax:
-            return Rewritten(sql, tuple(reasons))
-        complaint = left
-    return None
-
-
-def _repair_once(sql: str, complaint: Complaint, trial: Trial) -> tuple[str, str] | None:
-    """Return the first repair that SQLite takes, or one with which it reads further than before."""
+    """Return the first repair with which SQLite can read the statement; names may still be unknown."""
     text = Text(sql)
     place = text.at_offset(complaint.offset)
-    second: tuple[str, str] | None = None
     for candidates in _REPAIRS:
         for candidate, why in candidates(text, place):
             left = trial.compile(candidate)
             if left is None or not (left.is_syntax or candidates in _DOUBTFUL):
-                return candidate, why
-            is_likely = candidates is _quote_reserved and text.word(place) in _LIKELY_NAMES
-            may_repeat = is_likely or candidates in _REPEATED
-            if second is None and may_repeat and _reads_further(sql, complaint, candidate, left):
-                second = candidate, why
-    return second
-
-
-def _reads_further(sql: str, complaint: Complaint, candidate: str, left: Complaint) -> bool:
-    if not left.is_syntax or complaint.offset is None:
-        return not left.is_syntax
-    longer = len(candidate.encode()) - len(sql.encode())
-    return left.offset is not None and left.offset > complaint.offset + max(longer, 0)
-
-
-def requote_strings(sql: str, trial: Trial) -> str | None:
-    """Return the statement with single quotes around texts in double quotes; None if that doesn't help."""
-    for _ in range(_MOST_STRINGS):
-        complaint = trial.compile(sql)
-        if complaint is None:
-            return sql
-        text = Text(sql)
-        place = text.at_offset(complaint.offset)
-        if text.kind(place) is not Kind.NAME or "no such column" not in complaint.message:
-            return None
-        inside = text.tokens[place].text[1:-1].replace('""', '"').replace("'", "''")
-        sql = text.replace(place, place + 1, f"'{inside}'")
+                return Rewritten(candidate, (why,))
     return None
 
 
@@ -290,13 +244,6 @@ def _spell_keyword(text: Text, place: int) -> Iterator[tuple[str, str]]:
             yield text.replace(index, index + 1, close), f"{text.tokens[index].text[:40]} looks like {close}"
 
 
-# Reserved words that people give to tables and columns.
-_LIKELY_NAMES = frozenset(
-    """CASE CHECK CONSTRAINT DEFAULT FOREIGN FROM GROUP INDEX LIMIT ORDER PRIMARY REFERENCES SET TABLE TO
-    TRANSACTION UNIQUE VALUES""".split()
-)
-
-
 def _quote_reserved(text: Text, place: int) -> Iterator[tuple[str, str]]:
     for index in (place, place - 1) if place < len(text) else ():
         word = text.word(index)
@@ -337,5 +284,3 @@ _DOUBTFUL: tuple[Repair, ...] = (
     _insert_comma,
     _double_quotes,
 )
-# These may be needed several times before SQLite takes the statement.
-_REPEATED: tuple[Repair, ...] = (_insert_comma, _remove_comma, _double_quotes)
