@@ -65,7 +65,7 @@ class RecallHit:
     def __str__(self) -> str:
         """Date, speaker and the beginning of the text, on one line."""
         speaker = f"{self.speaker}: " if self.speaker else ""
-        line = f"{speaker}{' '.join(self.text.split())}"
+        line = " ".join(f"{speaker}{self.text.removeprefix(speaker)}".split())
         return f"{_format_time(self.at)}  {line if len(line) <= _LINE else f'{line[:_LINE]}…'}"
 
     def __repr__(self) -> str:

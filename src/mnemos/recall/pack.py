@@ -154,7 +154,7 @@ class _Shown:
 def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, current: str | None) -> _Passage:
     hit, text, project = excerpt.hit, excerpt.hit.text, ""
     moment = _moment(hit.at, tz)
-    label = f"{_mark(hit, tz)}{_speaker(hit.speaker)}"
+    label = f"{_mark(hit, tz)}{_speaker(hit.speaker, text)}"
     if hit.kind == _MESSAGE:
         group = (_MESSAGE, hit.session_id or "")
         title = _name(hit.title or "", _TITLE) or _name(hit.session_id or "") or _UNTITLED
@@ -199,7 +199,10 @@ def _stamp(moment: datetime | None, last: datetime | None = None) -> str:
     return "" if moment.hour == last.hour else f"{moment:%H:%M}"
 
 
-def _speaker(name: str) -> str:
+def _speaker(name: str, text: str) -> str:
+    """Render who says a text, unless it begins with that."""
+    if text.startswith(f"{name}: "):
+        return ""
     shown = cut_to_tokens(render_speaker(name), _NAME)
     return f"{shown}: " if shown else ""
 
@@ -291,7 +294,7 @@ class _Room:
             if key in self._hits:
                 self.add(self._hits[key])
             text = cut_to_tokens(indent_lines(text), _NEIGHBOUR)
-            line = escape_fences(f"({where}) {_speaker(turn.speaker)}{text}")
+            line = escape_fences(f"({where}) {_speaker(turn.speaker, text)}{text}")
             if key not in self._there and self._pay(line):
                 self._there.add(key)
                 shown.around[where] = line

@@ -73,13 +73,16 @@ def _speaker_in_metadata(row: MessageRow) -> str:
 
 
 def _speaker(row: MessageRow, said: str) -> str:
-    """Return the speaker named in the metadata, by the role, or before a colon."""
+    """Return the speaker named in the metadata, by the role, or before a colon.
+
+    "Result: …" in an answer of an assistant names nobody.
+    """
     named = _speaker_in_metadata(row)
     if named:
         return named
     if row.role not in ROLES:
         return row.role
-    if ": " in said[:_LONGEST_SPEAKER]:
+    if row.role == "user" and ": " in said[:_LONGEST_SPEAKER]:
         before_colon = _NAME_BEFORE_COLON.match(said)
         if before_colon is not None:
             return before_colon.group(1)

@@ -134,6 +134,11 @@ def test_a_word_before_a_colon_once_is_not_a_name() -> None:
     assert speakers("Note: the kayak leaks", "Ana: oh", "Ana: no") == ["user", "Ana", "Ana"]
 
 
+def test_a_heading_of_an_answer_is_not_a_name() -> None:
+    told = [assistant(f"Result: {text}") for text in ("it leaks", "it is dry", "it floats")]
+    assert speakers(*told) == ["assistant"] * 3
+
+
 def test_other_metadata_makes_no_name_of_it() -> None:
     assert speakers(Said("Done: it is dry", "assistant", about={"uuid": "7"}), "so") == [
         "assistant",

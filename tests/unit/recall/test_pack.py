@@ -115,6 +115,12 @@ def test_a_hit_shows_its_conversation_its_time_and_its_speaker() -> None:
     assert packed.left_out == 0
 
 
+def test_a_name_that_the_text_begins_with_is_shown_once() -> None:
+    before = turn("Ben", "Ben: When did you fly?")
+    packed = pack([excerpt("Ana: We flew at dawn.", speaker="Ana", before=before)], None, UTC)
+    assert lines(packed)[1:] == ["(before) Ben: When did you fly?", "- Ana: We flew at dawn."]
+
+
 def test_a_heading_names_a_project_that_is_not_the_current_one() -> None:
     excerpts = [excerpt("We flew at dawn.", project="/src/trips")]
     assert (
