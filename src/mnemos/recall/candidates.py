@@ -122,7 +122,8 @@ def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
 
 def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED, user: str | None = None) -> Asked:
     """Weigh the words of a question. Names of people who speak here are not looked for."""
-    names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
+    forms = [word.form for word in question.words if word.form.isalpha()]
+    names = frozenset(tx.passages.speakers([form for form in forms if form in question.mentioned]))
     question = question.without(names)
     counts = tx.passages.weigh([word.clause for word in question.words])
     matcher = Matcher(question.words, [{}] * len(question.words))

@@ -24,7 +24,7 @@ from mnemos.recall.candidates import CONTEXT, mention_end
 from mnemos.recall.lines import Line, Scene, Stretch
 from mnemos.recall.question import Question, is_question
 from mnemos.recall.trace import NO_TRACE, Trace
-from mnemos.text.words import STOP_WORDS, fold, runs, stem
+from mnemos.text.words import STOP_WORDS, fold, runs, split_runs, stem
 
 _K1 = 1.2
 _B = 0.75
@@ -215,7 +215,7 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
     shares = scene.shares
     features["cover"] = sum([shares[word] * min(1.0, count) for word, count in line.strengths.items()])
     features["codes"] = _codes(scene, line)
-    features["speaker"] = float(line.speaker in named) if named else 0.5
+    features["speaker"] = float(_is_of(line, named, scene)) if named else 0.5
     features["time"] = float(question.wants_time and times.has_time(text))
     features["number"] = float(question.wants_number and has_number(text))
     features["name"] = float(question.wants_name and _names_something(text, scene))
@@ -230,6 +230,17 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
         length = max(length, _OF_A_TOOL)
     features["machine"] = length * (line.from_machine and not question.to_assistant)
     features["asked_machine"] = float(line.from_machine and question.to_assistant and not line.of_tool)
+
+
+def _is_of(line: Line, named: frozenset[str], scene: Scene) -> bool:
+    """True if somebody named says it. What is stored is the user's, and of those whom it names."""
+    if line.passage is None:
+        return line.speaker in named
+    return "user" in named or _mentions_named(line, scene)
+
+
+def _mentions_named(line: Line, scene: Scene) -> bool:
+    return not set(scene.asked.speakers).isdisjoint(split_runs(line.folded))
 
 
 def has_number(text: str) -> bool:
@@ -272,7 +283,7 @@ def _restates(text: str, question: Question) -> tuple[float, float]:
     own = _telling(" ".join(asked))
     if not own or stated > _WORDS_OF_COURTESY:
         return 0.0, 0.0
-    shared = len(own & {stem(form) for form in question.mentioned})
+    shared = len(own & _telling(question.text))
     least = min(len(own), max(2, len(question.words))) if len(own) <= _SHORT_QUESTION else len(own)
     return shared / len(own), shared / least
 
@@ -342,13 +353,14 @@ def _latest(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
-    """Mark candidates of other projects. One without a project, such as a fact, belongs to all."""
+    """Mark candidates of other projects, and of people who are named. Facts belong to all projects."""
     for candidate in found:
         said_in = candidate.stretch.project if candidate.stretch else None
         is_other = None not in (scene.project, said_in) and said_in != scene.project
         candidate.features["elsewhere"] = float(is_other)
-        session = candidate.stretch.session_id if candidate.stretch else None
-        candidate.features["of_named"] = float(session in scene.of_named)
+        stretch, line = candidate.stretch, candidate.line
+        of_named = stretch.session_id in scene.of_named if stretch else _mentions_named(line, scene)
+        candidate.features["of_named"] = float(of_named)
 
 
 def _find_named(scene: Scene) -> frozenset[str]:

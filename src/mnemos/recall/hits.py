@@ -28,6 +28,8 @@ _REASONS = 4
 # From here on, being close in meaning is a reason.
 _NEAR = 0.3
 _SHOWN_WORDS = 6
+# The share of the question that a conversation adds to that of the line.
+_ADDED = 0.1
 # How far behind the best reading another one still counts as a reason.
 _READS_ALIKE = 1.0
 
@@ -168,7 +170,8 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     if features.get(DEEP, -_READS_ALIKE) > -_READS_ALIKE:
         reasons[DEEP] = "reads like an answer"
         shares[DEEP] = _WORTH_SHOWING
-    if candidate.stretch is None:
+    # The rest of the conversation has to say something about it, too.
+    if candidate.stretch is None or features["session"] - candidate.line.cover < _ADDED:
         reasons.pop("session", None)
     if "number" in reasons and not has_number(text):
         del reasons["number"]
@@ -176,7 +179,7 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
         del reasons["time"]
     if 0 < features.get("in_span", 0.0) < 1:
         reasons["in_span"] = "from the week after the time asked about"
-    if features.get("speaker") == 1.0:
+    if features.get("speaker") == 1.0 and candidate.line.speaker:
         reasons["speaker"] = f"said by {candidate.line.speaker}"
     ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))
     return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to another hit",)

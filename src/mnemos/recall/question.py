@@ -161,7 +161,7 @@ class Question(Struct, frozen=True):
     text: str
     words: tuple[Word, ...]
     mentioned: frozenset[str]
-    """Every word as it was typed, folded, to see who is named."""
+    """Every word as it was typed, folded, to see who is named: in "in June" nobody."""
     capitalised: frozenset[str]
     """Those of them that are written with a capital, and do not begin the question."""
     codes: tuple[str, ...]
@@ -190,10 +190,11 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     text = text[:MAX_CHARACTERS]
     span = times.find_asked(text, now, tz)
     weighed = [pair for run in runs(_CONTRACTION.sub(" ", text)) for pair in _forms(run)]
-    forms = [form for form, _ in weighed]
+    timeless = text if span is None else f"{text[: span.places[0]]} {text[span.places[1] :]}"
+    mentioned = frozenset(form for run in runs(_CONTRACTION.sub(" ", timeless)) for form, _ in _forms(run))
     telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]
     if span is not None:
-        telling = _without_time(telling, text, span)
+        telling = _without_time(telling, mentioned - STOP_WORDS)
     if span is not None and _is_wished_for(span, text, now):
         span = None
     if span is None and not telling:
@@ -209,9 +210,9 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     return Question(
         text,
         tuple(words.values())[:MAX_CLAUSES],
-        frozenset(forms),
-        frozenset(fold(word) for word in _CAPITALISED.findall(text)),
-        codes=_codes(text, span),
+        mentioned,
+        frozenset(fold(word) for word in _CAPITALISED.findall(timeless)),
+        codes=_codes(timeless),
         wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
         wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,
@@ -230,18 +231,14 @@ def _is_wished_for(span: times.Span, text: str, now: float) -> bool:
     return bool(is_ahead and is_request and not _PAST.search(text))
 
 
-def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span) -> list[tuple[str, float]]:
+def _without_time(telling: list[tuple[str, float]], others: frozenset[str]) -> list[tuple[str, float]]:
     """Weigh the words of a time less, because it is understood. Alone, they are not looked for."""
-    start, end = span.places
-    others = {form for run in runs(f"{text[:start]} {text[end:]}") for form, _ in _forms(run)} - STOP_WORDS
     if all(stem(form) in _GENERIC for form in others):
         return []
     return [(form, weight if form in others else _TIME_WEIGHT) for form, weight in telling]
 
 
-def _codes(text: str, span: times.Span | None) -> tuple[str, ...]:
-    if span is not None:
-        text = f"{text[: span.places[0]]} {text[span.places[1] :]}"
+def _codes(text: str) -> tuple[str, ...]:
     found = (match[1] for match in _CODE.finditer(text) if _CODE_SIGN.search(match[1]))
     codes = (fold(code.rstrip(".-/:")) for code in found)
     return tuple(dict.fromkeys(code for code in codes if len(code) > 2))[:MAX_CLAUSES]

@@ -37,7 +37,7 @@ REASONS: Final[Mapping[str, Reason]] = {
         "conversation", "reply", "It follows somebody else's question that has words of this one."
     ),
     "elsewhere": Reason("conversation", "other project", "Its conversation is about another project."),
-    "speaker": Reason("who", "speaker", "The person that the question names said it."),
+    "speaker": Reason("who", "speaker", "The person that is asked about said it, or is named in it."),
     "of_named": Reason(
         "who", "takes part", "Somebody that the question names takes part in its conversation."
     ),

@@ -316,7 +316,8 @@ class Recaller:
             return Means(notes=(f"by words alone: {exc}",))
         done = coverage.done + (tail.count_beyond(known.todo[0].done) if known.todo else 0)
         if sense is None:
-            return Means(notes=("by words alone: the model knows none of the words asked for",))
+            unknown = "by words alone: the model knows none of the words asked for"
+            return Means(notes=(unknown,) if known.asked.question.words else ())
         share = done / coverage.total if coverage.total else 1.0
         failure = self._embedding.failure
         notes = (f"{describe_coverage(share)}: {failure}",) if failure and share < 1 else ()

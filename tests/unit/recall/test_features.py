@@ -398,7 +398,7 @@ def test_judging_the_same_scene_twice_gives_the_same() -> None:
         ("Where do I live?", "Hi! Where do I live? Thanks.", 1.0),
         ("Where do I live, and since when?", "where do I live", 1.0),
         ("Where do I live?", "Which city do I live in?", 0.5),
-        ("发布会在哪里举行？", "发布会在哪里举行？", 7 / 8),
+        ("发布会在哪里举行？", "发布会在哪里举行？", 1.0),
         ("Wo liegt der Schlüssel?", "Wo liegt der Schlüssel?", 1.0),
         ("Where do I live?", "I live in Hamburg.", 0.0),
         ("Where do I live?", "I moved to Hamburg last spring. Where do I live?", 0.0),

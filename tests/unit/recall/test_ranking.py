@@ -547,3 +547,52 @@ def test_a_fact_with_a_word_of_the_question_is_kept_beside_better_messages(
     memory.remember("The lamp is from Lund")
     kinds = [hit.kind for hit in memory.recall("which green lamp did we buy for the hall?", limit=50).hits]
     assert "fact" in kinds
+
+
+# --- names, and what is stored about people ---------------------------------------------------
+
+
+@pytest.fixture
+def chats(tell: Tell) -> None:
+    """A year of two people, one with the name of a month."""
+    for number in range(12):
+        turns = [
+            ("June", f"the drawbridge {number} is working, it has a plate with a number"),
+            ("Vera", "I'm so pleased, how's your boy?"),
+            ("June", "he washes plates for a number of people"),
+        ]
+        tell(
+            f"chat {number}",
+            *({"role": "user", "content": text, "metadata": {"speaker": who}} for who, text in turns),
+        )
+
+
+@BOTH
+@pytest.mark.usefixtures("chats")
+def test_a_fact_about_the_person_named_comes_before_their_other_lines(
+    memory: Memory, words_only: bool
+) -> None:
+    memory.remember("Vera's number plate is KM-47-PL")
+    assert "KM-47-PL" in first(memory, "what is Vera's number plate?", words_only=words_only)
+
+
+@BOTH
+@pytest.mark.usefixtures("chats")
+def test_a_fact_of_the_user_comes_before_lines_with_the_word(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    memory.remember("I live in Leeds")
+    tell("flat", "The landlord keeps the deposit. I lived there for six years, in Scotland")
+    assert "Leeds" in first(memory, "where do I live?", words_only=words_only)
+
+
+@BOTH
+@pytest.mark.usefixtures("chats")
+def test_a_month_that_is_asked_about_is_not_a_person(memory: Memory, tell: Tell, words_only: bool) -> None:
+    tell("work", "I worked on the parser in June")
+    assert "parser" in first(memory, "what did I work on in June?", words_only=words_only)
+
+
+def test_a_question_of_a_time_alone_is_not_blamed_on_the_model(memory: Memory, tell: Tell) -> None:
+    tell("s", "the kayak leaks")
+    assert not any("model" in note for note in memory.recall("what did we do last week?").notes)

@@ -83,10 +83,13 @@ class StoredPassageReads(Store):
     ) -> list[Seed]:
         search = self._sessions.index.searching()
         scope = search.scope(filters)
+        about, about_counts = [*clauses], [*counts]
         if clauses and speakers:
-            # A speaker's name is one more thing that a row may have, and a common one.
+            # A speaker's name is one more thing that a row may have, and a common one; others may mention it.
             clauses = [*clauses, _speak(speakers)]
             counts = [*counts, max(_SCORED, *counts) + 1]
+            about.append(Clause(tuple(Term((name,)) for name in speakers)))
+            about_counts.append(search.count_others(about[-1], self._other_count()))
         if scope is None or (not clauses and scope.is_timeless):
             return []
         found: dict[int, float] = {}
@@ -99,7 +102,7 @@ class StoredPassageReads(Store):
         others = None if kinds is None else [kind for kind in kinds if kind != MESSAGE]
         if clauses and others != [] and self._other_count():
             seeds: dict[int, float] = {}
-            for plan in _plans(search, clauses, counts, _SCORED_OTHERS):
+            for plan in _plans(search, about, about_counts, _SCORED_OTHERS):
                 seeds |= search.seed_others(plan, scope, others, _SCORED_OTHERS, limit)
                 if len(seeds) >= limit:
                     break
