@@ -182,7 +182,7 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     if features.get("speaker") == 1.0 and candidate.line.speaker:
         reasons["speaker"] = f"said by {candidate.line.speaker}"
     ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))
-    return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to another hit",)
+    return tuple(reasons[name] for name in ranked[:_REASONS]) or ("hardly related",)
 
 
 _REASON_TEXTS = {
