@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import report
-from benchmarks.recall import certainty, compare, engine, languages, mixed, switches, walk
+from benchmarks.recall import certainty, compare, engine, languages, mixed, own, switches, walk
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -39,13 +39,19 @@ def main(arguments: Sequence[str]) -> None:
         files = [read(path).limit(options.limit_questions) for path in paths]
     except MnemosError as exc:
         parser.error(str(exc))
-    if not files:
-        parser.error(WHERE)
     if options.mixed:
         able, missing = compare.ways()
-        ways = {name: able[name] for name in _MIXED if name in able}
-        _keep(mixed.run(files, ways, missing), options)
+        ways = {name: able[name] for name in options.ways or _MIXED if name in able}
+        if files:
+            _keep(mixed.run(files, ways, missing), options)
+        else:
+            # Deep recall was trained on these conversations.
+            ways.pop("mnemos deep", None)
+            ways["mnemos, in its project"] = own.in_projects
+            _keep(replace(mixed.run([own.read(for_reports=True)], ways, missing), name="recall-own"), options)
         return
+    if not files:
+        parser.error(WHERE)
     if options.postgres:
         # Not drawn: four lines on top of each other.
         result, _ = compare.run(files, options.pool, compare.engines())
@@ -131,7 +137,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pool", nargs="+", default=[], metavar="N", help="LongMemEval: sessions, or all")
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
-    parser.add_argument("--mixed", action="store_true", help="compare alone with everything in one home")
+    parser.add_argument(
+        "--mixed", action="store_true", help="compare alone with everything in one home; no data: our own"
+    )
+    parser.add_argument("--ways", nargs="+", metavar="WAY", help="with --mixed: only these, such as mnemos")
     parser.add_argument("--postgres", action="store_true", help="compare SQLite with a PostgreSQL server")
     parser.add_argument("--rules", action="store_true", help="switch off each rule in turn, in one home")
     parser.add_argument(

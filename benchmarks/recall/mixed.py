@@ -70,7 +70,7 @@ def run(files: Sequence[Data], able: Mapping[str, Load], missing: Mapping[str, s
         in_one_home: dict[str, Taken] = {}
         for name, load in able.items():
             print(f"{data.name}: {name}", file=sys.stderr, flush=True)
-            alone, together = _ask(data, load), _ask(mixed, load)
+            alone, together = _ask(data, load, metric), _ask(mixed, load, metric)
             in_one_home[name] = together
             for part in (ALL, *data.categories):
                 pair = compare(alone, together, part, metric)
@@ -96,9 +96,9 @@ def run(files: Sequence[Data], able: Mapping[str, Load], missing: Mapping[str, s
     return Result("recall-mixed", tables, figures, missing=dict(missing))
 
 
-def _ask(data: Data, load: Load) -> Taken:
+def _ask(data: Data, load: Load, metric: str) -> Taken:
     taken = Taken()
     first = next(iter(arrangements(data).values())) if len(data.corpora) > 1 else iter(data.corpora)
     for corpus in first:
-        ask_all(corpus, load, taken)
+        ask_all(corpus, load, taken, ranks_sessions=metric.startswith("session"))
     return taken

@@ -6,14 +6,19 @@ for reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, Turn
+from mnemos.faces.cli.bench.measurement import Home, messages_of
+from mnemos.memory import Memory
 
 FILE = Path(__file__).parents[2] / "reranker" / "conversations.txt"
-KINDS = ("assistant", "chat", "team")
+NAMES_SOMEBODY, NAMES_NOBODY = "names somebody", "names nobody"
 ROLES = ("user", "assistant")
 # A conversation begins at nine; its lines are a minute apart.
 MORNING = 9 * 3600.0
@@ -26,26 +31,27 @@ def read(*, for_reports: bool) -> Data:
     parts = FILE.read_text(encoding="utf-8").split("\n===\n")
     chosen = [(number, part) for number, part in enumerate(parts) if number % 2 == for_reports]
     corpora = tuple(_read_conversation(f"own-{number}", part) for number, part in chosen)
-    return Data("own", Format.LOCOMO, corpora, KINDS)
+    return Data("own", Format.LOCOMO, corpora, (NAMES_SOMEBODY, NAMES_NOBODY))
 
 
 def _read_conversation(name: str, text: str) -> Corpus:
     said, _, asked = text.partition("\n---\n")
-    kind = said.partition("\n")[0].removeprefix("# ").strip()
     sessions = tuple(_read_sessions(name, said))
     turns = [(session.id, turn) for session in sessions for turn in session.turns]
+    names = {turn.speaker for _, turn in turns if turn.speaker}
     asked_at = turns[-1][1].at + DAY
     questions = []
     for number, row in enumerate(asked.splitlines()):
         places, tab, question = row.partition("\t")
         if not tab:
             continue
+        named = names.intersection(re.findall(r"\w+", question))
         evidence = [turns[int(place) - 1] for place in places.split(",")]
         questions.append(
             Question(
                 f"{name}?{number}",
                 question,
-                kind,
+                NAMES_SOMEBODY if named else NAMES_NOBODY,
                 asked_at,
                 tuple(turn.id for _, turn in evidence),
                 tuple(session for session, _ in evidence),
@@ -68,3 +74,35 @@ def _read_sessions(name: str, said: str) -> Iterator[Session]:
             id = f"{name}/{started_at:.0f}/{len(turns)}"
             named = None if speaker in ROLES else speaker
             turns.append(Turn(id, role, named, text, started_at + MINUTE * len(turns)))
+
+
+class _InProjects(Home):
+    """Asks each question in the project of its conversation."""
+
+    project_of: Mapping[str, str]
+
+    def ask(self, text: str, limit: int, now: float) -> list[str]:
+        found = self.memory.recall(text, limit=limit, now=now, project=self.project_of.get(text))
+        return [self.turn_of[hit.ref] for hit in found.hits if isinstance(hit.ref, int)]
+
+
+@contextmanager
+def in_projects(corpus: Corpus) -> Iterator[Home]:
+    """Make a home in which every conversation is a project of its own."""
+    with (
+        TemporaryDirectory(prefix="mnemos-bench-") as folder,
+        Memory.at(Path(folder) / "home", disabled=False, embedder="static") as memory,
+    ):
+        home = _InProjects(memory, {})
+        home.project_of = {question.text: _conversation(question.turns[0]) for question in corpus.questions}
+        for session in corpus.sessions:
+            memory.sessions.create_session(session.id, "bench", project=_conversation(session.id))
+            ids = memory.sessions.append_messages(session.id, messages_of(session))
+            home.turn_of.update(zip(ids, (turn.id for turn in session.turns), strict=True))
+        memory.storage.catch_up()
+        memory.embedding.catch_up()
+        yield home
+
+
+def _conversation(id: str) -> str:
+    return next(part for part in id.split("/") if part.startswith("own-"))
