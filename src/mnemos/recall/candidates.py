@@ -78,7 +78,7 @@ class Asked(Struct, frozen=True):
     """The number of passages that have each word."""
     total: int
     seen: int
-    """The number of passages without those of other users."""
+    """The number of passages that the filters leave."""
     speakers: tuple[str, ...] = ()
     """Words of the question that are names of speakers."""
     unfed: Unfed = NOTHING_UNFED
@@ -120,7 +120,13 @@ def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
         yield replace(within, since=start + number * length, until=start + (number + 1) * length)
 
 
-def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED, user: str | None = None) -> Asked:
+def look_up(
+    tx: Reads,
+    question: Question,
+    unfed: Unfed = NOTHING_UNFED,
+    filters: Filters | None = None,
+    kinds: Sequence[str] | None = None,
+) -> Asked:
     """Weigh the words of a question. Names of people who speak here are not looked for."""
     forms = [word.form for word in question.words if word.form.isalpha()]
     names = frozenset(tx.passages.speakers([form for form in forms if form in question.mentioned]))
@@ -131,8 +137,8 @@ def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED, user: s
     for words in words_of_unfed:
         for word in words:
             counts[word] += 1
-    total = tx.passages.count() + len(unfed.added)
-    seen = total if user is None else tx.passages.count(user) + len(unfed.added)
+    total, seen = tx.passages.count(), tx.passages.count(filters, kinds)
+    total, seen = total + len(unfed.added), seen + len(unfed.added)
     return Asked(question, tuple(counts), total, seen, tuple(sorted(names)), unfed, words_of_unfed)
 
 

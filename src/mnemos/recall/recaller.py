@@ -293,7 +293,10 @@ class Recaller:
         """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
-        asked = look_up(tx, question, self._edits.find(tx, kinds, user, self._clock()), filters.user)
+        now = self._clock()
+        unfed = self._edits.find(tx, kinds, user, now)
+        until = now if filters.until is None and filters.since is not None else filters.until
+        asked = look_up(tx, question, unfed, replace(filters, until=until), kinds)
         if embedder is None:
             return Known(asked, kinds)
         stored = Stored(tx.vectors.coverage(), asked.total - len(asked.unfed.added))

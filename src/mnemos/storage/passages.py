@@ -144,8 +144,8 @@ def are_of_messages(filters: Filters) -> bool:
 
 
 class PassageReads(Protocol):
-    def count(self, user: str | None = None) -> int:
-        """Count the passages, messages included, but not those of other users' sessions; an estimate."""
+    def count(self, filters: Filters | None = None, kinds: Sequence[str] | None = None) -> int:
+        """Count the passages, messages included, that match the filters; an estimate, rather too high."""
         ...
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:

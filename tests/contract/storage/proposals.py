@@ -6,7 +6,7 @@ from typing import Any
 
 from contract.storage.openers import DAY, NOW, Contract, Settled, append, create, message, settle, tell
 from contract.storage.passages import best, clauses_of, put, weigh
-from mnemos.storage.base import Storage
+from mnemos.storage.base import Filters, Storage
 
 OLD = NOW - 30 * DAY
 
@@ -51,10 +51,26 @@ class ProposalContract(Contract):
         tell(storage, "shared", "6")
         put(storage, "fact", "f1", "parrot")
         counts = [
-            storage.read(lambda tx, user=user: tx.passages.count(user))
+            storage.read(lambda tx, user=user: tx.passages.count(Filters(user=user)))
             for user in ("ada", "bob", "eve", None)
         ]
         assert counts == [4, 5, 2, 7]
+
+    def test_passages_are_counted_within_the_filters(self, storage: Storage, settled: Settled) -> None:
+        old = [message(text, timestamp=NOW - 400 * DAY) for text in "12345"]
+        tell(storage, "old", *old, source="telegram")
+        tell(storage, "new", message("6", timestamp=NOW), message("7", timestamp=NOW))
+        put(storage, "fact", "f1", "parrot")
+        settled(storage)
+        filters = [
+            Filters(session_ids=["old"]),
+            Filters(sources=["telegram"]),
+            Filters(since=NOW - 30 * DAY, until=NOW + DAY),
+            Filters(session_ids=["nobody's"]),
+        ]
+        counts = [storage.read(lambda tx, chosen=chosen: tx.passages.count(chosen)) for chosen in filters]
+        assert counts == [5, 5, 2 + 1, 0]
+        assert storage.read(lambda tx: tx.passages.count(kinds=["fact"])) == 1
 
     def test_rare_words_are_counted(self, storage: Storage, settled: Settled) -> None:
         gone, _, _ = tell(storage, "s", "parrot one", "parrot two", "pigeon three")

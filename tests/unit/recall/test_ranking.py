@@ -596,3 +596,12 @@ def test_a_month_that_is_asked_about_is_not_a_person(memory: Memory, tell: Tell,
 def test_a_question_of_a_time_alone_is_not_blamed_on_the_model(memory: Memory, tell: Tell) -> None:
     tell("s", "the kayak leaks")
     assert not any("model" in note for note in memory.recall("what did we do last week?").notes)
+
+
+def test_a_conversation_that_is_named_may_answer_in_other_words(memory: Memory, tell: Tell) -> None:
+    for number in range(40):
+        tell(f"t{number}", *(f"platform {number}, train {car} is late again" for car in range(10)))
+    tell("visa", "They want his birth certificate, translated by a sworn translator", "Poor man", "In May")
+    question = "What was holding up the immigration papers?"
+    assert not memory.recall(question).hits
+    assert any("certificate" in text for text in texts(memory.recall(question, session_ids=["visa"])))

@@ -14,7 +14,7 @@ from mnemos.storage.search import Search
 from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.stores.sessions import StoredSessionReads
 from mnemos.storage.stores.vectors import PASSAGES, Eraser
-from mnemos.storage.terms import speaker_tags
+from mnemos.storage.terms import speaker_tags, week_of, week_tag
 from mnemos.storage.transaction import Store, Transaction, write_ids
 from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
@@ -26,6 +26,8 @@ _SCORED_OTHERS = 600
 # Evidence for a speaker: messages under the name, also compared with those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
+# A longer time is not counted.
+_WEEKS_COUNTED = 60
 # Lines that are read to see in which sessions somebody takes part.
 _LINES_OF_SPEAKERS = 3_000
 
@@ -38,13 +40,31 @@ class StoredPassageReads(Store):
         self._sessions = sessions
         self._mark = mark
 
-    def count(self, user: str | None = None) -> int:
+    def count(self, filters: Filters | None = None, kinds: Sequence[str] | None = None) -> int:
         if self._space is NOWHERE:
             return 0
-        stored = self._sessions.next_id() - self._space.first + self._other_count()
-        if user is None:
-            return stored
-        return stored - int(self._tx.value(self._sql.messages_of_others, (self._space.id, user)))
+        others = self._other_count()
+        messages = self._sessions.next_id() - self._space.first
+        if kinds is not None and MESSAGE not in kinds:
+            messages = 0
+        elif filters is not None:
+            messages = self._count_messages(messages, filters)
+        return messages + (0 if filters is not None and are_of_messages(filters) else others)
+
+    def _count_messages(self, stored: int, filters: Filters) -> int:
+        """Count messages by the rarest of the tags that the filters ask for."""
+        search = self._sessions.index.searching()
+        scope = search.scope(filters)
+        if scope is None:
+            return 0
+        if filters.user is not None:
+            stored -= int(self._tx.value(self._sql.messages_of_others, (self._space.id, filters.user)))
+        every = [*scope.every]
+        weeks = range(week_of(scope.since), week_of(scope.until) + 1)
+        if 0 < len(weeks) <= _WEEKS_COUNTED:
+            every.append(tuple(map(week_tag, weeks)))
+        tagged = (search.count(Clause(tuple(Term((tag,)) for tag in tags))) for tags in every)
+        return min([stored, *tagged])
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
         search = self._sessions.index.searching()
