@@ -100,5 +100,5 @@ def _ask(data: Data, load: Load, metric: str) -> Taken:
     taken = Taken()
     first = next(iter(arrangements(data).values())) if len(data.corpora) > 1 else iter(data.corpora)
     for corpus in first:
-        ask_all(corpus, load, taken, ranks_sessions=metric.startswith("session"))
+        ask_all(corpus, load, taken, by_session=metric.startswith("session"))
     return taken

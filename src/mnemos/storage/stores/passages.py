@@ -43,28 +43,19 @@ class StoredPassageReads(Store):
     def count(self, filters: Filters | None = None, kinds: Sequence[str] | None = None) -> int:
         if self._space is NOWHERE:
             return 0
-        others = self._other_count()
-        messages = self._sessions.next_id() - self._space.first
-        if kinds is not None and MESSAGE not in kinds:
-            messages = 0
-        elif filters is not None:
-            messages = self._count_messages(messages, filters)
-        return messages + (0 if filters is not None and are_of_messages(filters) else others)
-
-    def _count_messages(self, stored: int, filters: Filters) -> int:
-        """Count messages by the rarest of the tags that the filters ask for."""
+        filters = filters or Filters()
         search = self._sessions.index.searching()
         scope = search.scope(filters)
-        if scope is None:
-            return 0
+        others = 0 if are_of_messages(filters) else self._other_count()
+        if scope is None or (kinds is not None and MESSAGE not in kinds):
+            return others
+        stored = self._sessions.next_id() - self._space.first
         if filters.user is not None:
             stored -= int(self._tx.value(self._sql.messages_of_others, (self._space.id, filters.user)))
-        every = [*scope.every]
         weeks = range(week_of(scope.since), week_of(scope.until) + 1)
-        if 0 < len(weeks) <= _WEEKS_COUNTED:
-            every.append(tuple(map(week_tag, weeks)))
-        tagged = (search.count(Clause(tuple(Term((tag,)) for tag in tags))) for tags in every)
-        return min([stored, *tagged])
+        every = [*scope.every, *([map(week_tag, weeks)] if 0 < len(weeks) <= _WEEKS_COUNTED else [])]
+        tagged = [search.count(Clause(tuple(Term((tag,)) for tag in tags))) for tags in every]
+        return min([stored, *tagged]) + others
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
         search = self._sessions.index.searching()
@@ -103,18 +94,17 @@ class StoredPassageReads(Store):
     ) -> list[Seed]:
         search = self._sessions.index.searching()
         scope = search.scope(filters)
-        about, about_counts = [*clauses], [*counts]
+        said = about = [*zip(counts, clauses, strict=True)]
         if clauses and speakers:
             # A speaker's name is one more thing that a row may have, and a common one; others may mention it.
-            clauses = [*clauses, _speak(speakers)]
-            counts = [*counts, max(_SCORED, *counts) + 1]
-            about.append(Clause(tuple(Term((name,)) for name in speakers)))
-            about_counts.append(search.count_others(about[-1], self._other_count()))
+            said = [*said, (max(_SCORED, *counts) + 1, _speak(speakers))]
+            mention = Clause(tuple(Term((name,)) for name in speakers))
+            about = [*about, (search.count_others(mention, self._other_count()), mention)]
         if scope is None or (not clauses and scope.is_timeless):
             return []
         found: dict[int, float] = {}
         if kinds is None or MESSAGE in kinds:
-            for plan in _plans(search, clauses, counts, _SCORED):
+            for plan in _plans(search, said, _SCORED):
                 for message, score in search.seed_messages(plan, scope, _SCORED, limit).items():
                     found[message] = max(score, found.get(message, 0.0))
                 if len(found) >= limit:
@@ -122,7 +112,7 @@ class StoredPassageReads(Store):
         others = None if kinds is None else [kind for kind in kinds if kind != MESSAGE]
         if clauses and others != [] and self._other_count():
             seeds: dict[int, float] = {}
-            for plan in _plans(search, about, about_counts, _SCORED_OTHERS):
+            for plan in _plans(search, about, _SCORED_OTHERS):
                 seeds |= search.seed_others(plan, scope, others, _SCORED_OTHERS, limit)
                 if len(seeds) >= limit:
                     break
@@ -131,13 +121,8 @@ class StoredPassageReads(Store):
         return [Seed(passage, score) for passage, score in best[:limit]]
 
     def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
-        asked = {
-            "ids": write_ids(message_ids),
-            "reach": reach,
-            "first": self._space.first,
-            "last": self._space.last,
-        }
-        stretches = _merge_reaches(self._tx.rows(self._sql.reaches, asked))
+        near = {"ids": write_ids(message_ids), "first": self._space.first, "last": self._space.last}
+        stretches = _merge_reaches(self._tx.rows(self._sql.reaches, near | {"reach": reach}))
         known = {
             key: about
             for key, *about in self._tx.rows(self._sql.sessions_of, (write_ids({s[0] for s in stretches}),))
@@ -150,8 +135,7 @@ class StoredPassageReads(Store):
         asked = {"ids": write_ids(message_ids), "shorter": characters, "characters": LONGEST}
         whole = dict(self._tx.rows(self._sql.longer, asked))
         strips: list[Strip] = []
-        pairs = zip(stretches, sorted(found.items()), strict=True)
-        for (key, _, _), (_, lines) in pairs:
+        for (key, _, _), (_, lines) in zip(stretches, sorted(found.items()), strict=True):
             session_id, title, project = known[key]
             messages = tuple(_message(session_id, row, whole.get(row[0]), characters) for row in lines)
             strips.append(Strip(session_id, title, project, messages))
@@ -162,11 +146,7 @@ class StoredPassageReads(Store):
         return dict(self._tx.rows(self._sql.sizes, asked))
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
-        asked = {
-            "ids": write_ids(ids),
-            "first": self._space.first_passage,
-            "last": self._space.last_passage,
-        }
+        asked = {"ids": write_ids(ids), "first": self._space.first_passage, "last": self._space.last_passage}
         return [make_passage(row) for row in self._tx.rows(self._sql.of_ids, asked)]
 
     def version(self) -> tuple[int, ...]:
@@ -272,24 +252,18 @@ def _speak(speakers: Sequence[str]) -> Clause:
     return Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
 
 
-def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Any]:
+def _plans(search: Search, asked: Sequence[tuple[int, Clause]], most: int) -> list[Any]:
     """Plan the search: by rare words, or first by pairs where even the rarest is common."""
-    if not clauses:
+    if not asked:
         return [search.plans.anything()]
-    plan = _plan(search, clauses, counts, most)
-    known = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
-    known = [(count, clause) for count, clause in known if count]
-    if len(known) < 2 or known[0][0] <= most:
-        return [plan]
-    query = Query(tuple(clause for _, clause in known))
-    return [search.plans.pairs_of(query, [search.worth(count) for count, _ in known]), plan]
-
-
-def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Any:
-    pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     # A word that no message has may be in another passage.
-    weights = [search.worth(count) for count, _ in pairs]
-    return search.plans.any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
+    counts, clauses = zip(*sorted(asked, key=lambda pair: pair[0]), strict=True)
+    weights = [search.worth(count) for count in counts]
+    plan = search.plans.any_of(Query(clauses), weights, most)
+    unknown = counts.count(0)
+    if len(counts) - unknown < 2 or counts[unknown] <= most:
+        return [plan]
+    return [search.plans.pairs_of(Query(clauses[unknown:]), weights[unknown:]), plan]
 
 
 def _merge_reaches(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

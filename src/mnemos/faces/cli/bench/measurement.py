@@ -93,7 +93,7 @@ def measure(
     return summed_up(data, arrangement, taken)
 
 
-def ask_all(corpus: Corpus, load: Load, taken: Taken, *, ranks_sessions: bool = True) -> None:
+def ask_all(corpus: Corpus, load: Load, taken: Taken, *, by_session: bool = True) -> None:
     """Ask the questions of a corpus that is loaded for them, and add the results."""
     session_of = {turn.id: session.id for session in corpus.sessions for turn in session.turns}
     started = time.perf_counter()
@@ -105,9 +105,7 @@ def ask_all(corpus: Corpus, load: Load, taken: Taken, *, ranks_sessions: bool = 
             turns = asked.ask(question.text, TURNS, question.asked_at)
             taken.milliseconds.append((time.perf_counter() - before) * 1000)
             taken.modes[asked.mode] = taken.modes.get(asked.mode, 0) + 1
-            more = turns
-            if ranks_sessions:
-                more = asked.ask(question.text, TURNS_FOR_SESSIONS, question.asked_at)
+            more = asked.ask(question.text, TURNS_FOR_SESSIONS, question.asked_at) if by_session else turns
             sessions = metrics.first_seen(session_of[turn] for turn in more)
             taken.rows.append(metrics.scores(question, metrics.first_seen(turns), sessions))
             taken.questions.append(question)
