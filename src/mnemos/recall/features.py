@@ -233,7 +233,7 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
 
 
 def _is_of(line: Line, named: frozenset[str], scene: Scene) -> bool:
-    """True if somebody named says it. What is stored is the user's, and of those whom it names."""
+    """True if somebody named says it. Facts and the like belong to the user, and to those they name."""
     if line.passage is None:
         return line.speaker in named
     return "user" in named or _mentions_named(line, scene)
