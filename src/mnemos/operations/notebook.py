@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.notebook.notes import join_entries, merge_entries, name_version, parse_entries
+from mnemos.notebook.notes import Book, Use, join_entries, merge_entries, name_version, parse_entries
 from mnemos.operations.arguments import Allow, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
 from mnemos.operations.texts import plural, render_time
@@ -109,11 +109,11 @@ class ShowNotes(Operation, frozen=True, kw_only=True):
 def _read_file(memory: Memory, name: str) -> NotesInfo:
     limit = memory.notebook.limit(name)
     try:
-        use = memory.notebook.use(name)
         stored = memory.notebook.entries(name)
         entries = memory.notebook.render(stored)
     except MnemosError as exc:
         return NotesInfo(target=name, entries=[], used=0, limit=limit, percent=0, unread=str(exc))
+    use = Use(Book(name), len(join_entries(stored)), limit, len(stored))
     return NotesInfo(
         target=name,
         entries=entries,
