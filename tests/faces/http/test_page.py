@@ -72,12 +72,10 @@ def test_a_fact_stored_on_the_page_was_stated_by_the_user(server: Server) -> Non
 
 def test_what_a_question_needs_is_loaded_ahead_and_not_logged_as_one(tmp_path: Path) -> None:
     with Memory.at(tmp_path / "home", disabled=False) as memory:
-        open_ahead(memory, asks=True)
+        open_ahead(memory)
         assert "recaller" not in memory.__dict__, "there is no home yet"
         memory.call("remember", {"text": "The port of staging is 5433"})
-        open_ahead(memory, asks=False)
-        assert "recaller" not in memory.__dict__
-        open_ahead(memory, asks=True)
+        open_ahead(memory)
         assert "recaller" in memory.__dict__
         memory.feeds.asked.store()
         assert memory.call("recalls")["recalls"] == []

@@ -136,8 +136,9 @@ class Workers:
 
     def __init__(self) -> None:
         self._quick = Pool("mnemos-quick", 7)
-        # As many threads as cores: a search computes.
-        self._searches = Pool("mnemos-search", max(1, (os.cpu_count() or 2) - 1))
+        # As many threads as cores, up to four: a search holds the interpreter for four fifths of its time, so
+        # that more would only delay quick calls.
+        self._searches = Pool("mnemos-search", max(1, min(os.cpu_count() or 2, 4) - 1))
         self._sql = Pool("mnemos-sql", 2)
         self._long = Pool("mnemos-long", 2)
         self._pools = (self._quick, self._searches, self._sql, self._long)
