@@ -186,6 +186,7 @@ def test_a_wrong_cursor_is_invalid_input(server: Server) -> None:
     for cursor in ("", "7", "a-b-c", "1-2", "1-2-3-4-5", "-1-2-3", "1-2-99999999999999999", "٣-٣-٣"):
         assert server.send("GET", f"/v1/events?since={quote(cursor)}").code == "invalid_input"
         assert server.post("changes", {"since": cursor}).code == "invalid_input"
+    assert server.send("GET", "/v1/events?sinse=0-0-0").code == "invalid_input"
 
 
 def test_a_cursor_from_before_a_restore_continues_with_what_comes(server: Server) -> None:

@@ -33,6 +33,10 @@ from mnemos.memory.access_tokens import OWNER, Doorkeeper, Grant, Scope
 MCP_PATH: Final = "/mcp"
 _MCP_METHODS: Final = ("GET", "POST", "DELETE")
 _PREFIX: Final = "/v1/"
+_SWITCHES: Final = {
+    MCP_PATH: "MCP needs `mnemos serve --mcp`.",
+    "/": "The page needs `mnemos serve --ui`, or `mnemos ui`.",
+}
 _PROXIES: Final = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via")
 
 
@@ -139,12 +143,13 @@ class Api:
                 wait = {"retry-after": str(math.ceil(seconds))}
                 raise Rejection(429, "The token is used too often. Try again.", wait)
         if route is not None:
+            request.entry.operation = route.name
             if route.methods:
                 request.check_method(*route.methods)
-            request.entry.operation = route.name
             return await route.answer(request)
         if not request.path.startswith(_PREFIX):
-            raise NotFound(f"Nothing is at {request.path[:80]!r}.")
+            advice = _SWITCHES.get(request.path, "Operations are at /v1/NAME, and /openapi.json lists them.")
+            raise NotFound(f"Nothing is at {request.path[:80]!r}. {advice}")
         return await self._operations.answer(request, request.path.removeprefix(_PREFIX))
 
     def _check_site(self, request: Request) -> None:

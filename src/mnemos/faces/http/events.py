@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from mnemos.cancellation import Cancellation
-from mnemos.errors import Busy, MnemosError
+from mnemos.errors import Busy, InvalidInput, MnemosError
 from mnemos.faces.http import limits
 from mnemos.faces.http.delivery import begin
 from mnemos.faces.http.http_request import Request
@@ -53,7 +53,10 @@ class Events:
         if self.streams >= limits.STREAMS:
             raise Busy("The server has too many open event streams. Try again.")
         last = request.values(b"last-event-id")
-        asked = request.read_query().get("since")
+        query = request.read_query()
+        asked = query.pop("since", None)
+        if query:
+            raise InvalidInput(f"The query string has {next(iter(query))[:80]!r}. It takes since=CURSOR.")
         since = last[0].decode("latin-1") if last else asked
         check_allowed(request.grant, _NAME, ListChanges(since=since))
         if since is not None:

@@ -43,8 +43,8 @@ class OperationRoute:
         """Run an operation. Its arguments are in the body, or in the address alongside an uploaded file."""
         if name not in BY_NAME:
             registry.find(name[:80])
-        request.check_method("POST")
         request.entry.operation = name
+        request.check_method("POST")
         is_upload = name in UPLOADS and request.media in UPLOADED
         if not is_upload and request.media != JSON:
             raise Rejection(415, _describe_media(name))
@@ -52,7 +52,10 @@ class OperationRoute:
         if is_upload:
             return await self._import(request, name, others)
         if others:
-            raise InvalidInput(f"The query string takes {', '.join(request.switches)}, each =true or =false.")
+            raise InvalidInput(
+                f"The query string has {next(iter(others))[:80]!r}. It takes {', '.join(request.switches)}, "
+                "each =true or =false; arguments are in the body."
+            )
         most = limits.APPEND_BYTES if name in limits.LARGE_BODIES else limits.BODY_BYTES
         body = await request.read_body(most)
         form = _choose_form(request, name)
@@ -63,6 +66,11 @@ class OperationRoute:
             read = partial(fill_file, name, read_arguments(body))
             call = Call(name, request.grant, read, carries_file=carries_file(name))
             return await send_file(self._calls, call, form)
+        if name in DOWNLOADS and "path" not in read_arguments(body):
+            raise InvalidInput(
+                f"To get the file as the answer, send the header 'Accept: {next(iter(DOWNLOADS[name]))}'. "
+                "To write it on the server's machine, name its path."
+            )
         switches = request.switches
         read = partial(read_json, name, body, by_person=switches["person"])
         call = Call(name, request.grant, read, switches["text"], switches["preview"], log=switches["log"])
