@@ -74,6 +74,9 @@ def run(options: Options) -> Result:
             figures["slow"] = _measure_half_sent(ours, options)
             figures["events"] = _measure_events(ours, home, options)
             figures["beside"] = _measure_beside(ours, folder, calls["recall"], options)
+        # Alone: one that has just imported a lot also merges its index when it ends.
+        with served(home) as ours:
+            _settle(ours, calls)
             figures["stop_seconds"] = _measure_stop(ours)
     return Result("http", _tables(figures), figures)
 
