@@ -152,7 +152,7 @@ def test_an_answer_that_cannot_be_given_in_a_form_is_refused(
     assert answer.headers["content-type"] == "application/json"
 
 
-def test_an_export_without_a_path_is_told_how_to_download_it(server: Server) -> None:
+def test_an_export_without_a_path_explains_how_to_download_it(server: Server) -> None:
     answer = server.post("export")
     assert answer.code == "invalid_input"
     assert b"Accept: application/zstd" in answer.body

@@ -63,19 +63,12 @@ UPLOADED: Final[Mapping[str, str]] = {
 }
 """Endings of uploaded files, by media type. JSON is missing: it holds arguments."""
 
-# A backup holds every space, so that it stays with the owner of the home.
-_OF_ALL_SPACES: Final = frozenset({"backup"})
 _WRITE_BYTES: Final = 1024 * 1024
 
 
 def has_lines(name: str) -> bool:
     """True for an operation that can write lines instead of a file."""
     return bool(registry.load(BY_NAME[name]).traits.stdout)
-
-
-def carries_file(name: str) -> bool:
-    """True if a file of an operation in a body needs no right to the files of this machine."""
-    return name not in _OF_ALL_SPACES
 
 
 def fill_lines(name: str, arguments: dict[str, Any], format: str) -> Operation:

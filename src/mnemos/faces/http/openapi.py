@@ -21,6 +21,11 @@ from mnemos.operations.index import ENTRIES, Entry
 
 PATH: Final = "/openapi.json"
 EVENTS_PATH: Final = "/v1/events"
+_SWITCHES: Final = {
+    "text": "false leaves the readable `text` out of the answer",
+    "preview": "true changes nothing and answers with what would be deleted",
+    "person": "true accepts arguments that are not offered to models",
+}
 _REFERENCE: Final = "#/components/schemas/{name}"
 _ABOUT: Final = """Every operation of Mnemos: POST its arguments to `/v1/NAME`, and get its result.
 
@@ -58,24 +63,8 @@ def make_document() -> dict[str, Any]:
                 "schemas": _describe_answers(),
                 "responses": {"Failed": _describe_errors(400, 500), "Unable": _describe_errors(500, 600)},
                 "parameters": {
-                    "text": {
-                        "name": "text",
-                        "in": "query",
-                        "description": "false leaves the readable `text` out of the answer",
-                        "schema": {"type": "boolean"},
-                    },
-                    "preview": {
-                        "name": "preview",
-                        "in": "query",
-                        "description": "true changes nothing and answers with what would be deleted",
-                        "schema": {"type": "boolean"},
-                    },
-                    "person": {
-                        "name": "person",
-                        "in": "query",
-                        "description": "true accepts arguments that are not offered to models",
-                        "schema": {"type": "boolean"},
-                    },
+                    name: {"name": name, "in": "query", "description": about, "schema": {"type": "boolean"}}
+                    for name, about in _SWITCHES.items()
                 },
                 "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             },

@@ -14,7 +14,6 @@ from mnemos.faces.http.file_transfers import (
     UPLOADED,
     UPLOADS,
     Uploads,
-    carries_file,
     fill_file,
     fill_lines,
     has_lines,
@@ -64,7 +63,8 @@ class OperationRoute:
             return await send_lines(self._calls, Call(name, request.grant, read, carries_file=True), form)
         if form in _FILES:
             read = partial(fill_file, name, read_arguments(body))
-            call = Call(name, request.grant, read, carries_file=carries_file(name))
+            # A backup holds every space, so that it stays with the owner of the home.
+            call = Call(name, request.grant, read, carries_file=name != "backup")
             return await send_file(self._calls, call, form)
         if name in DOWNLOADS and "path" not in read_arguments(body):
             raise InvalidInput(

@@ -190,10 +190,6 @@ class Spaces:
         self._opened: dict[tuple[str, str], _Opened] = {}
 
     @property
-    def own(self) -> str:
-        return self._own.settings.space
-
-    @property
     def home(self) -> Path:
         return self._own.settings.home
 
