@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -153,6 +154,26 @@ def test_another_user_s_data_is_not_seen(kind: type[Driver], place: str) -> None
         await bob.close()
 
     drive(check)
+
+
+def test_with_memory_off_nothing_is_stored(
+    kind: type[Driver], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOS_DISABLED", "1")
+
+    async def check() -> None:
+        driver = kind(place)
+        # An interface of its own says that nothing was stored; a host's goes on.
+        with suppress(Exception):
+            await driver.say("Turn 1", "Turn 2")
+        assert await driver.read() == ([1, 2] if kind.keeps_turns_in_process else [])
+        await driver.close()
+        again = kind(place)
+        assert await again.read() == ([1, 2] if kind.keeps_turns_in_process else [])
+        await again.close()
+
+    drive(check)
+    assert list(Path(place).iterdir()) == []
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="set MNEMOS_NIGHTLY to the number of messages")

@@ -30,6 +30,8 @@ class Driver:
     tag = "</recalled-memory>"
     """The end of the memories in a prompt."""
     keeps_users_apart_in_recall = True
+    keeps_turns_in_process = True
+    """With memory off, a history stays in this process: an agent must not lose its own last turn."""
 
     def __init__(self, place: Any, user: str = "ada") -> None:
         self.place, self.user = place, user
@@ -106,6 +108,8 @@ class LangGraphStore(Driver):
 
 
 class LangChainMiddleware(Driver):
+    keeps_turns_in_process = False
+
     def __init__(self, place: Any, user: str = "ada") -> None:
         super().__init__(place, user)
         from mnemos.integrations.langchain import MnemosMiddleware
@@ -176,6 +180,7 @@ class ClaudeStore(Driver):
 
 class MemoryTool(Driver):
     path = "/memories/turns.md"
+    keeps_turns_in_process = False
 
     def __init__(self, place: Any, user: str = "ada") -> None:
         super().__init__(place, user)
@@ -248,6 +253,7 @@ class PydanticStore(Driver):
 
 
 class AdkMemory(Driver):
+    keeps_turns_in_process = False
     tag = "</PAST_CONVERSATIONS>"
 
     def __init__(self, place: Any, user: str = "ada") -> None:
@@ -385,6 +391,7 @@ class StrandsSessions(Driver):
 
 class StrandsMemory(Driver):
     tag = "</memory>"
+    keeps_turns_in_process = False
 
     def __init__(self, place: Any, user: str = "ada") -> None:
         super().__init__(place, user)
@@ -445,6 +452,8 @@ class LlamaIndexStore(Driver):
 
 
 class Mem0(Driver):
+    keeps_turns_in_process = False
+
     def __init__(self, place: Any, user: str = "ada") -> None:
         super().__init__(place, user)
         from mnemos.integrations.mem0 import AsyncMemory

@@ -69,6 +69,7 @@ FAULTS = {
     "test_a_stored_closing_tag_stays_inside": "closing tag",
     "test_a_forgotten_turn_leaves_the_others": "forgotten turn",
     "test_another_user_s_data_is_not_seen": "another user",
+    "test_with_memory_off_nothing_is_stored": "memory off",
     "test_a_home_of_a_million_messages_is_written_and_asked": "a million messages",
 }
 _MARKS = {"passed": "holds", "failed": "FAILS", "skipped": "-"}
@@ -87,10 +88,10 @@ def render_faults(outcomes: Mapping[str, str]) -> str:
             engine, _, adapter = about.rpartition("-")
             row = cells.setdefault(adapter, {})
             row.setdefault(FAULTS[test], []).append(f"{_MARKS[outcome]}{' PG' * (engine == 'PostgreSQL')}")
-    lines = [f"{'adapter':<21}" + "".join(f"{fault:<23}" for fault in FAULTS.values())]
+    lines = [f"{'adapter':<23}" + "".join(f"{fault:<23}" for fault in FAULTS.values())]
     for adapter, row in cells.items():
         shown = (", ".join(row.get(fault, ["-"])) for fault in FAULTS.values())
-        lines.append(f"{adapter:<21}" + "".join(f"{cell:<23}" for cell in shown))
+        lines.append(f"{adapter:<23}" + "".join(f"{cell:<23}" for cell in shown))
     return "\n".join(line.rstrip() for line in lines)
 
 
