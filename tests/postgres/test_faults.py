@@ -90,12 +90,15 @@ class Proxy:
                     data = one.recv(65536)
                     if not data:
                         return
-                    if one is client and self.lose and b"COMMIT" in data:
+                    # The last statement of a message: READ COMMITTED is said by each BEGIN.
+                    if one is client and self.lose and data.endswith(b"COMMIT\0"):
                         kind, self.lose = self.lose, None
                         self.lost += 1
-                        if kind == "answer":
+                        if kind != "request":
                             server.sendall(data)
                             server.recv(65536)
+                        if kind == "answer for good":
+                            (self.folder / ".s.PGSQL.5432").unlink()
                         return
                     (server if one is client else client).sendall(data)
 
@@ -133,6 +136,54 @@ def test_a_commit_whose_answer_is_lost_is_stored_once(
     assert create(storage, "t")
     assert proxy.lost == 5
     assert contents(storage) == [f"message {number}" for number in range(4)]
+
+
+def test_a_commit_whose_outcome_stays_unknown_may_have_been_stored(
+    opens: Callable[..., PostgresStorage], proxy: Proxy, schema: str
+) -> None:
+    storage = opens(through(proxy, schema), busy_seconds=0.5)
+    create(storage, "s")
+    proxy.lose = "answer for good"
+    with pytest.raises(Unavailable, match="may have been stored"):
+        append(storage, "s", "stored")
+    assert contents(opens()) == ["stored"]
+
+
+def test_prepared_statements_that_are_gone_are_prepared_again(opens: Callable[..., PostgresStorage]) -> None:
+    storage = opens()
+    create(storage, "s")
+    for number in range(10):
+        append(storage, "s", f"message {number}")
+    for connection in storage._pool._idle:
+        # Said inside another statement, so that the driver does not notice.
+        connection.execute("DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$")
+    append(storage, "s", "after")
+    assert contents(storage)[-1] == "after"
+
+
+def test_a_process_whose_connections_are_all_in_use_is_busy(
+    opens: Callable[..., PostgresStorage], schema: str
+) -> None:
+    url = url_of(schema) + "&connections=1"
+    storage, other = opens(url), opens(url, busy_seconds=0.2)
+    create(storage, "s")
+
+    def read_beside(_: object) -> None:
+        failures: list[Exception] = []
+
+        def work() -> None:
+            try:
+                contents(other)
+            except Busy as exc:
+                failures.append(exc)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert ["connections=16" in str(one) for one in failures] == [True]
+
+    storage.read(read_beside)
+    assert contents(other) == []
 
 
 def test_a_connection_that_the_server_ended_is_replaced(

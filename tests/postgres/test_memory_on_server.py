@@ -103,6 +103,16 @@ def test_a_failed_change_of_the_notebook_leaves_text_and_log_as_they_were(
     assert len(memory.log()) == before
 
 
+def test_odd_and_large_texts_come_back_as_they_were(open_memory: Opens) -> None:
+    memory = open_memory()
+    memory.sessions.create_session("s", "cli")
+    texts = ["a\0b", "x\ud800y", "parrot é " * 1_650_000]
+    for text in texts:
+        memory.sessions.append_message("s", "user", text)
+    assert [message["content"] for message in memory.sessions.get_messages("s")] == texts
+    assert len(memory.search("parrot")) == 1
+
+
 def test_the_workspace_stays_on_the_machine(open_memory: Opens) -> None:
     one, two = open_memory(machine="one"), open_memory(machine="two")
     one.workspace.query("CREATE TABLE t (a)")

@@ -63,6 +63,7 @@ __all__ = [
     "Storage",
     "Usage",
     "Writes",
+    "check_count",
     "report_ok",
     "report_problem",
 ]
@@ -84,6 +85,11 @@ def report_ok(name: str, detail: str) -> Check:
 
 def report_problem(name: str, detail: str) -> Check:
     return Check(name, ok=False, detail=detail)
+
+
+def check_count(name: str, count: int, what: str) -> Check:
+    """Report the number of things that are wrong."""
+    return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
 
 
 class Usage(Struct, frozen=True):

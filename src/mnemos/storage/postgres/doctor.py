@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnemos.storage.base import Check, Documents, report_ok, report_problem
+from mnemos.storage.base import Check, Documents, check_count, report_ok, report_problem
 from mnemos.storage.postgres import schema
 from mnemos.storage.postgres.backup_file import index_again
 from mnemos.storage.postgres.connection import PostgresTransaction, Target
 from mnemos.storage.postgres.statements import load
-from mnemos.storage.stores.vectors import drop, find_damaged
+from mnemos.storage.stores.vectors import check_vectors
 from mnemos.text.words import RULE_VERSION
 
 _LAG_SECONDS = 60.0
@@ -23,12 +23,12 @@ def look_at(tx: PostgresTransaction, target: Target) -> list[Check]:
         report_ok("schema", f"version {schema.VERSION}"),
         _check_role(tx, sql),
         _check_wall(tx, sql, target),
-        _check_count(tx, "orphans", sql.orphans, "messages without a session"),
-        _check_count(tx, "counters", sql.wrong_counters, "sessions with a wrong message count"),
+        check_count("orphans", tx.value(sql.orphans), "messages without a session"),
+        check_count("counters", tx.value(sql.wrong_counters), "sessions with a wrong message count"),
         _check_index(tx, sql),
         *_check_rule(tx, target),
         _describe_size(tx, sql, target),
-        *_check_vectors(tx, target),
+        *check_vectors(tx, load("vectors", target.schema)),
         *_check_replica(tx, sql),
         *_check_transactions(tx, sql),
         *_check_dead_rows(tx, sql, target),
@@ -38,20 +38,15 @@ def look_at(tx: PostgresTransaction, target: Target) -> list[Check]:
 def repair(tx: PostgresTransaction, target: Target, documents: Documents) -> list[Check]:
     """Repair counters, words and vectors of the space, inside the caller's transaction."""
     sql: Any = load("doctor", target.schema)
-    vectors = load("vectors", target.schema)
     done: list[Check] = []
-    if not _check_count(tx, "counters", sql.wrong_counters, "").ok:
+    if tx.value(sql.wrong_counters):
         tx.change(sql.right_counters)
         done.append(report_ok("counters", "counted again"))
     if not _check_index(tx, sql).ok:
         index_again(tx.connection, target, tx.space.id, documents)
         done.append(report_ok("index", "made again from the texts"))
-    damaged = find_damaged(tx, vectors)
     done.append(report_ok("new words", f"{tx.value(sql.empty_pending)} pages moved into the index"))
-    if damaged:
-        drop(tx, vectors, damaged)
-        done.append(report_ok("vectors", "the damaged ones are made again when needed"))
-    return done
+    return [*done, *check_vectors(tx, load("vectors", target.schema), repair=True)]
 
 
 def _describe_server(tx: PostgresTransaction) -> str:
@@ -79,11 +74,6 @@ def _check_wall(tx: PostgresTransaction, sql: Any, target: Target) -> Check:
     return report_ok("row-level security", "on for every table with rows of a space")
 
 
-def _check_count(tx: PostgresTransaction, name: str, sql: str, what: str) -> Check:
-    count = tx.value(sql)
-    return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
-
-
 def _check_index(tx: PostgresTransaction, sql: Any) -> Check:
     missing = tx.value(sql.unindexed) + tx.value(sql.unindexed_passages)
     stale = tx.value(sql.stale)
@@ -108,11 +98,6 @@ def _describe_size(tx: PostgresTransaction, sql: Any, target: Target) -> Check:
     return report_ok(
         "size", f"about {share / 1e6:,.0f} MB of {size / 1e6:,.0f} MB, by {own:,} messages of this space"
     )
-
-
-def _check_vectors(tx: PostgresTransaction, target: Target) -> list[Check]:
-    damaged = len(find_damaged(tx, load("vectors", target.schema)))
-    return [report_problem("vectors", f"of {damaged} models are damaged")] if damaged else []
 
 
 def _check_replica(tx: PostgresTransaction, sql: Any) -> list[Check]:

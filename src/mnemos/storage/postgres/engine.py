@@ -41,6 +41,7 @@ from mnemos.storage.upkeep import Upkeep
 T = TypeVar("T")
 
 _DELETES_A_STEP = 12
+_NOT_PREPARED = "26000"
 _RECONNECT_SECONDS = 0.1
 # One plan for a statement, whatever values are bound: planning takes longer than most statements.
 _PLANS = "SET LOCAL plan_cache_mode = force_generic_plan"
@@ -162,7 +163,8 @@ class PostgresStorage:
                         f"The connection to {self.location} was lost while storing. Nothing was stored."
                     ) from exc
             except psycopg.Error as exc:
-                lost = exc.__dict__.get("connection_lost", False)
+                # A pooler may also have put another connection of the server in the place of one.
+                lost = exc.__dict__.get("connection_lost", False) or exc.sqlstate == _NOT_PREPARED
                 if lost and not has_lost:
                     # The server may have restarted: its other connections are gone, too.
                     has_lost = True

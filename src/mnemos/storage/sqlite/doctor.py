@@ -14,7 +14,7 @@ import apsw
 from mnemos.errors import Corrupt
 from mnemos.files import name_beside
 from mnemos.setting_values import Durability
-from mnemos.storage.base import Check, report_ok, report_problem
+from mnemos.storage.base import Check, check_count, report_ok, report_problem
 from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
@@ -29,7 +29,7 @@ from mnemos.storage.sqlite.connection import (
 )
 from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all
 from mnemos.storage.sqlite.word_index import begin_index_again
-from mnemos.storage.stores.vectors import drop, find_damaged
+from mnemos.storage.stores.vectors import check_vectors
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
 VECTORS_SQL = Queries(Path(__file__).parent / "sql" / "vectors.sql")
@@ -85,14 +85,15 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
     complaints = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
     of_index = [complaint for complaint in complaints if _is_of_index(complaint)]
     of_file = [complaint for complaint in complaints if complaint not in of_index and complaint != "ok"]
+    wrong = connection.execute(SQL.wrong_counters).get
     checks = [
         report_ok("sqlite", apsw.sqlite_lib_version()),
         report_ok("schema", f"version {schema.version_of(connection)}"),
         Check("integrity", ok=not of_file, detail="; ".join(of_file) or "ok"),
-        _check_count(connection, "orphans", SQL.orphans, "messages without a session"),
-        _check_count(connection, "counters", SQL.wrong_counters, "sessions whose message count is wrong"),
+        check_count("orphans", connection.execute(SQL.orphans).get, "messages without a session"),
+        check_count("counters", wrong, "sessions whose message count is wrong"),
         _check_index(connection, of_index),
-        *_check_vectors(connection),
+        *check_vectors(SqliteTransaction(connection), VECTORS_SQL),
     ]
     if path is not None:
         checks += [_check_mode(path), _check_file_system(path), *_check_rescued(path)]
@@ -102,7 +103,7 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
 def repair(connection: apsw.Connection) -> Repaired:
     """Repair counters, index and vectors, inside the caller's transaction."""
     done: list[Check] = []
-    if not _check_count(connection, "counters", SQL.wrong_counters, "").ok:
+    if connection.execute(SQL.wrong_counters).get:
         connection.execute(SQL.right_counters)
         done.append(report_ok("counters", "counted again"))
     complaints = [row[0] for row in connection.execute(SQL.check_index)]
@@ -110,21 +111,13 @@ def repair(connection: apsw.Connection) -> Repaired:
     if broken:
         begin_index_again(connection)
         done.append(report_ok("index", "built again from the messages"))
-    spoiled = find_damaged(SqliteTransaction(connection), VECTORS_SQL)
-    if spoiled:
-        drop(SqliteTransaction(connection), VECTORS_SQL, spoiled)
-        done.append(report_ok("vectors", "the damaged ones are made again when needed"))
+    done += check_vectors(SqliteTransaction(connection), VECTORS_SQL, repair=True)
     return Repaired(tuple(done), broken)
 
 
 def _is_of_index(complaint: str) -> bool:
     """True if only the full-text index is damaged, which can be built again."""
     return "fts5" in complaint.lower()
-
-
-def _check_count(connection: apsw.Connection, name: str, sql: str, what: str) -> Check:
-    count = connection.execute(sql).get
-    return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
 
 
 def _check_index(connection: apsw.Connection, complaints: list[str]) -> Check:
@@ -148,11 +141,6 @@ def _count_left_words(connection: apsw.Connection) -> int:
     finally:
         connection.execute(SQL.close_words)
     return count
-
-
-def _check_vectors(connection: apsw.Connection) -> list[Check]:
-    spoiled = len(find_damaged(SqliteTransaction(connection), VECTORS_SQL))
-    return [report_problem("vectors", f"of {spoiled} models are damaged")] if spoiled else []
 
 
 def _check_mode(path: Path) -> Check:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnemos.errors import Corrupt
+from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.storage.passages import PIECE_BITS, Compared, Coverage, Near, NewVectors, Unembedded
 from mnemos.storage.queries import Queries
 from mnemos.storage.space import NOWHERE, Space
@@ -282,6 +283,15 @@ def find_damaged(tx: Transaction, sql: Queries) -> set[int]:
         if not sound:
             found.add(embedding)
     return found
+
+
+def check_vectors(tx: Transaction, sql: Queries, *, repair: bool = False) -> list[Check]:
+    """Report damaged vectors, or remove them: they are made again."""
+    damaged = find_damaged(tx, sql)
+    if repair and damaged:
+        drop(tx, sql, damaged)
+        return [report_ok("vectors", "the damaged ones are made again when needed")]
+    return [report_problem("vectors", f"of {len(damaged)} models are damaged")] if damaged else []
 
 
 def drop(tx: Transaction, sql: Queries, embeddings: Iterable[int]) -> None:
