@@ -12,6 +12,8 @@ from mnemos.errors import InvalidInput
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import in_json, plain
+from mnemos.inputs import find_scheme
+from mnemos.operations.texts import plural
 from mnemos.settings import Settings
 
 
@@ -39,9 +41,10 @@ def migrate(chosen: Chosen, named: str | None, to: str | None) -> None:
         click.echo(in_json({"spaces": [asdict(one) for one in done]}))
         return
     for one in done:
-        counts = f"{one.sessions:,} sessions, {one.messages:,} messages, {one.facts:,} facts"
-        click.echo(plain(f"{one.space}: {counts}, all the same"))
-    click.echo(plain("To use it, set `database` in config.toml or MNEMOS_DATABASE. The source is unchanged."))
+        counts = [plural(one.sessions, "session"), plural(one.messages, "message"), plural(one.facts, "fact")]
+        click.echo(plain(f"{one.space}: {', '.join(counts)}, all the same"))
+    use = "set `database` in config.toml or MNEMOS_DATABASE" if find_scheme(target) else "set MNEMOS_HOME"
+    click.echo(plain(f"To use it, {use}. The source is unchanged."))
 
 
 @click.command(

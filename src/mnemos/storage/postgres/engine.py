@@ -194,11 +194,9 @@ class PostgresStorage:
             handle = self._begin_write(connection, seconds)
             handle.tx.token = token
             answer = self._run(handle, work), handle.sessions.appended, handle.entries.stored
+            ends = [f"{self._sql.commit} VALUES ({handle.space.id:d}, {token:d})", "COMMIT"]
             # An append has left its token already.
-            left = (
-                [] if handle.tx.token is None else [f"{self._sql.commit} VALUES ({handle.space.id}, {token})"]
-            )
-            handle.tx.send(*left, "COMMIT")
+            handle.tx.send(*(ends[1:] if handle.tx.token is None else ends))
         except BaseException as exc:
             lost = self._abandon(connection, exc)
             if answer is not None and lost and isinstance(exc, psycopg.Error):
