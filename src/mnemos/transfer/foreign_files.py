@@ -7,10 +7,11 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, BinaryIO, Final, TypeVar
@@ -21,7 +22,7 @@ import msgspec
 from mnemos.errors import InvalidInput
 from mnemos.files import open_regular, zstd
 from mnemos.inputs import MAX_NAME
-from mnemos.transfer.reader import Item, Mark, OnProblem, Skipped, SourceFile, Unreadable
+from mnemos.transfer.reader import Find, Item, Mark, OnProblem, Skipped, SourceFile, Unreadable
 
 T = TypeVar("T")
 _decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
@@ -79,26 +80,33 @@ def stat_sources(paths: Iterable[Path], on_problem: OnProblem) -> Iterator[Sourc
     return (source for path in paths if (source := stat_source(path, on_problem)))
 
 
-def find_sources(
-    path: Path,
-    suffix: str | tuple[str, ...],
-    on_problem: OnProblem,
-    *,
+def files_with(
+    *suffixes: str,
+    folders: Sequence[str] = (),
     wanted: Callable[[Path], bool] | None = None,
     key: Callable[[Path], Any] | None = None,
-) -> Iterator[SourceFile]:
-    """Yield a file itself, or the files with a suffix below a folder that are ``wanted``, sorted by a key."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    below: Iterator[Path] = filter(wanted, find_files(path, suffix, on_problem))
-    if key is not None:
-        # Kept as text, which takes a third of the memory.
-        below = map(Path, sorted(map(str, below), key=lambda name: key(Path(name))))
-    return stat_sources(below, on_problem)
+) -> Find:
+    """Find a file itself, or the ``wanted`` files with these suffixes below a folder, sorted by a key.
+
+    ``folders``: patterns of the only folders to look into, unless there are none of them.
+    """
+
+    def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+        if is_file(path):
+            return stat_sources([path], on_problem)
+        inner = [one for pattern in folders for one in sorted(path.glob(pattern)) if is_folder(one)]
+        below = chain.from_iterable(find_files(one, suffixes, on_problem) for one in inner or [path])
+        files: Iterator[Path] = filter(wanted, below)
+        if key is not None:
+            # Kept as text, which takes a third of the memory.
+            files = map(Path, sorted(map(str, files), key=lambda name: key(Path(name))))
+        return stat_sources(files, on_problem)
+
+    return find
 
 
-def find_files(path: Path, suffix: str | tuple[str, ...], on_problem: OnProblem) -> Iterator[Path]:
-    """Yield the files with a suffix below a folder by name, those of a folder before its subfolders.
+def find_files(path: Path, suffixes: str | tuple[str, ...], on_problem: OnProblem) -> Iterator[Path]:
+    """Yield the files with these suffixes below a folder by name, those of a folder before its subfolders.
 
     Links to folders are not followed, because they may form a cycle.
     """
@@ -110,11 +118,11 @@ def find_files(path: Path, suffix: str | tuple[str, ...], on_problem: OnProblem)
         return
     for entry in entries:
         # A dangling or circular link is reported when it is opened.
-        if entry.name.endswith(suffix) and not is_folder(Path(entry.path)):
+        if entry.name.endswith(suffixes) and not is_folder(Path(entry.path)):
             yield Path(entry.path)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from find_files(Path(entry.path), suffix, on_problem)
+            yield from find_files(Path(entry.path), suffixes, on_problem)
 
 
 @contextmanager
@@ -187,20 +195,24 @@ def read_beside(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def find_database(path: Path, name: str, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield a SQLite database, or the one with that name in a folder, with the size of its log."""
-    file = path / name if is_folder(path) else path
-    source = stat_source(file, on_problem)
-    if source is None:
-        return
-    try:
-        # The newest rows are in the log while the program runs.
-        log = file.with_name(f"{file.name}-wal").stat()
-    except OSError:
-        yield source
-    else:
-        changed = max(source.changed_ns, log.st_mtime_ns)
-        yield SourceFile(file, source.size + log.st_size, changed)
+def database_named(name: str) -> Find:
+    """Find a SQLite database, or the one with that name in a folder, with the size of its log."""
+
+    def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+        file = path / name if is_folder(path) else path
+        source = stat_source(file, on_problem)
+        if source is None:
+            return
+        try:
+            # The newest rows are in the log while the program runs.
+            log = file.with_name(f"{file.name}-wal").stat()
+        except OSError:
+            yield source
+        else:
+            changed = max(source.changed_ns, log.st_mtime_ns)
+            yield SourceFile(file, source.size + log.st_size, changed)
+
+    return find
 
 
 class Translator(ABC):

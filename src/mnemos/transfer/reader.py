@@ -101,6 +101,7 @@ class SourceFile:
 
 OnProblem = Callable[[Path, str], None]
 """Called with a file that can't be read, and why."""
+Find = Callable[[Path, OnProblem], Iterator[SourceFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Reader:
     kind: str
     title: str
     """The name of the program: "Claude Code"."""
-    find: Callable[[Path, OnProblem], Iterator[SourceFile]]
+    find: Find
     read: Callable[[SourceFile, Mark], Iterator[Item]]
     resumes: bool = True
     holds_many: bool = False

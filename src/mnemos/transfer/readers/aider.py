@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final
 
-from mnemos.transfer.foreign_files import LONGEST, clean_name, drop_empty, find_sources, open_file
-from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile, Unreadable
+from mnemos.transfer.foreign_files import LONGEST, clean_name, drop_empty, files_with, open_file
+from mnemos.transfer.reader import BEGINNING, Item, Mark, Reader, SourceFile, Unreadable
 from mnemos.transfer.readers.dialogue import Dialogue, make_conversation
 
 KIND: Final = "aider"
@@ -22,10 +21,6 @@ _FILE: Final = ".aider.chat.history.md"
 _BEGUN: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
 _MODEL: Final = re.compile(r"> (?:Main )?[Mm]odel: (\S+) with ")
 _USER: Final = "####"
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_sources(path, _FILE, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -40,7 +35,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     yield from history.finish(position)
 
 
-READER: Final = Reader(KIND, "Aider", find, read)
+READER: Final = Reader(KIND, "Aider", files_with(_FILE), read)
 
 
 class _History:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.transfer.foreign_files import (
@@ -16,8 +15,7 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_struct,
     drop_empty,
-    find_sources,
-    is_folder,
+    files_with,
     parse_time,
     remember,
     translate_lines,
@@ -29,7 +27,6 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -53,18 +50,13 @@ _MOST_TITLES: Final = 100
 _STEP: Final = 32_768
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the transcripts below a folder, those of sub-agents last."""
-    projects = path / "projects"
-    folder = projects if is_folder(projects) else path
-    return find_sources(folder, ".jsonl", on_problem, key=lambda file: file.name.startswith(_AGENT))
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     return translate_lines(source, mark, _Transcript(source, mark), "not a transcript line")
 
 
-READER: Final = Reader(KIND, "Claude Code", find, read)
+# Transcripts of sub-agents come last.
+_FIND: Final = files_with(".jsonl", folders=("projects",), key=lambda file: file.name.startswith(_AGENT))
+READER: Final = Reader(KIND, "Claude Code", _FIND, read)
 
 
 class _Transcript(Translator):

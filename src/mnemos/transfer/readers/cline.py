@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_json,
-    find_sources,
+    files_with,
     get_object,
     get_objects,
     get_text,
@@ -25,7 +24,7 @@ from mnemos.transfer.foreign_files import (
     read_beside,
     read_whole,
 )
-from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile
+from mnemos.transfer.reader import BEGINNING, Item, Mark, Reader, Skipped, SourceFile
 from mnemos.transfer.readers.dialogue import INJECTED, Dialogue, make_conversation, render_content
 
 _HISTORY: Final = "api_conversation_history.json"
@@ -39,10 +38,6 @@ _SPOKEN: Final = re.compile(r"</?(?:user_input|task|feedback|user_message|answer
 # The result of a tool that is not called through the API.
 _RESULT: Final = re.compile(r"\[(\w+)[^\n]*\] Result:\s*")
 _FOLDER: Final = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\)")
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_sources(path, (_HISTORY, _MESSAGES), on_problem)
 
 
 def read(kind: str, source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
@@ -60,7 +55,7 @@ def read(kind: str, source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item
 
 
 def make_reader(kind: str, title: str) -> Reader:
-    return Reader(kind, title, find, partial(read, kind), resumes=False)
+    return Reader(kind, title, files_with(_HISTORY, _MESSAGES), partial(read, kind), resumes=False)
 
 
 READER: Final = make_reader("cline", "Cline")

@@ -17,14 +17,11 @@ from mnemos.transfer.foreign_files import (
     Translator,
     clean_name,
     drop_empty,
-    find_files,
-    is_file,
-    is_folder,
+    files_with,
     make_call,
     parse_count,
     parse_time,
     remember,
-    stat_sources,
     translate_lines,
 )
 from mnemos.transfer.reader import (
@@ -34,7 +31,6 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -54,26 +50,11 @@ from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS
 from mnemos.transfer.readers.injected_text import describe_injected
 
 KIND: Final = "codex"
-_FOLDERS: Final = ("sessions", "archived_sessions")
-_NAMED: Final = "rollout-"
 _MAX_CALLS: Final = 64
 _LONGEST_THOUGHT: Final = 20_000
 _OWN_ITEMS: Final = ("ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other")
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the rollouts below a folder by start time, so that a fork comes after its parent."""
-    if is_file(path):
-        return stat_sources([path], on_problem)
-    folders = [path / name for name in _FOLDERS if is_folder(path / name)] or [path]
-    suffixes = (".jsonl", f".jsonl{COMPRESSED}")
-    names = [str(file) for folder in folders for file in find_files(folder, suffixes, on_problem)]
-    names.sort(key=lambda name: Path(name).name)
-    # Anything else counts only if there are no rollouts.
-    rollouts = [name for name in names if Path(name).name.startswith(_NAMED)]
-    return stat_sources(map(Path, rollouts or names), on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -83,7 +64,18 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     yield from translate_lines(source, mark, rollout, "it is not a line of a rollout")
 
 
-READER: Final = Reader(KIND, "Codex", find, read)
+READER: Final = Reader(
+    KIND,
+    "Codex",
+    files_with(
+        ".jsonl",
+        f".jsonl{COMPRESSED}",
+        folders=("sessions", "archived_sessions"),
+        # By start time, so that a fork comes after its parent.
+        key=lambda file: (not file.name.startswith("rollout-"), file.name),
+    ),
+    read,
+)
 
 
 class _Rollout(Translator):

@@ -10,7 +10,7 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
-    find_sources,
+    files_with,
     get_object,
     get_objects,
     get_text,
@@ -19,7 +19,7 @@ from mnemos.transfer.foreign_files import (
     parse_time,
     read_whole,
 )
-from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
+from mnemos.transfer.reader import BEGINNING, Item, Mark, Reader, SourceFile
 from mnemos.transfer.readers.dialogue import (
     OWN_RECORDS,
     UNFINISHED,
@@ -33,10 +33,6 @@ _LIST: Final = "sessions.json"
 _UNTITLED: Final = frozenset({"Untitled Session", "New Session", "Chat"})
 _INJECTED: Final = frozenset({"system-reminder", "context"})
 _RUNNING: Final = frozenset({"generating", "generated", "calling"})
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_sources(path, ".json", on_problem, wanted=lambda file: file.name != _LIST)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
@@ -64,7 +60,9 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     yield BEGINNING
 
 
-READER: Final = Reader(KIND, "Continue", find, read, resumes=False)
+READER: Final = Reader(
+    KIND, "Continue", files_with(".json", wanted=lambda file: file.name != _LIST), read, resumes=False
+)
 
 
 def _read_item(say: Dialogue, item: Mapping[str, Any], *, is_last: bool) -> Iterator[Item]:

@@ -6,7 +6,6 @@ The log begins with the whole session. Each further line replaces a value, adds 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,17 +13,16 @@ from mnemos.errors import InvalidInput
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
-    find_sources,
+    files_with,
     get_object,
     get_objects,
     get_text,
-    is_folder,
     parse_folder,
     parse_time,
     read_beside,
     read_whole,
 )
-from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, SourceFile
+from mnemos.transfer.reader import BEGINNING, Item, Mark, Reader, SourceFile
 from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation
 
 KIND: Final = "copilot"
@@ -45,19 +43,6 @@ _NOT_SAID: Final = tuple(
     reference textEdit textEditGroup toolInvocation treeData undoStop usedContext warning workspaceEdit
     """.split()
 )
-
-
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the sessions of a folder, or of all workspaces in it."""
-    try:
-        below = [one / CHATS for one in sorted(path.iterdir()) if is_folder(one / CHATS)]
-    except NotADirectoryError:
-        below = []
-    except OSError as exc:
-        on_problem(path, f"it can't be read: {exc.strerror}")
-        return iter(())
-    suffixes = (".json", ".jsonl")
-    return chain.from_iterable(find_sources(one, suffixes, on_problem) for one in below or [path])
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
@@ -85,7 +70,9 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     yield BEGINNING
 
 
-READER: Final = Reader(KIND, "Copilot Chat", find, read, resumes=False)
+READER: Final = Reader(
+    KIND, "Copilot Chat", files_with(".json", ".jsonl", folders=(CHATS, f"*/{CHATS}")), read, resumes=False
+)
 
 
 def _load(path: Path) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from mnemos.errors import MnemosError
 from mnemos.storage import AgentDatabase, agent_database
 from mnemos.transfer.foreign_files import (
     clean_name,
-    find_database,
+    database_named,
     get_object,
     get_objects,
     get_text,
@@ -23,7 +23,7 @@ from mnemos.transfer.foreign_files import (
     parse_time,
     read_beside,
 )
-from mnemos.transfer.reader import BEGINNING, Item, Mark, OnProblem, Reader, Skipped, SourceFile, Unreadable
+from mnemos.transfer.reader import BEGINNING, Item, Mark, Reader, Skipped, SourceFile, Unreadable
 from mnemos.transfer.readers.agent_database import Row, decode_column, read_changed
 from mnemos.transfer.readers.dialogue import UNFINISHED, Dialogue, make_conversation, render_content
 
@@ -35,15 +35,11 @@ _WORKSPACES: Final = "workspaceStorage"
 _OVERLAP: Final = 3_600_000
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_database(path, _FILE, on_problem)
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     return read_changed(source, mark, KIND, _Conversations(source.path).read, overlap=_OVERLAP)
 
 
-READER: Final = Reader(KIND, "Cursor", find, read, holds_many=True)
+READER: Final = Reader(KIND, "Cursor", database_named(_FILE), read, holds_many=True)
 
 
 class _Conversations:

@@ -15,7 +15,7 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
     drop_empty,
-    find_sources,
+    files_with,
     get_object,
     get_objects,
     get_text,
@@ -29,7 +29,6 @@ from mnemos.transfer.reader import (
     Conversation,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -46,17 +45,6 @@ _INJECTED: Final = frozenset({"session_context", "hook_context", "state_snapshot
 _OTHERS: Final = frozenset({"info", "error", "warning"})
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the chats below a folder, those of sub-agents after the others."""
-    return find_sources(
-        path,
-        (".json", ".jsonl"),
-        on_problem,
-        wanted=lambda file: _CHATS in (file.parent.name, file.parent.parent.name),
-        key=lambda file: (file.parent.name != _CHATS, file),
-    )
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     chat = _Chat(source, mark)
     if source.path.suffix == ".json":
@@ -70,7 +58,18 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     yield from translate_lines(source, mark, chat, "it is not a line of a chat")
 
 
-READER: Final = Reader(KIND, "Gemini CLI", find, read)
+READER: Final = Reader(
+    KIND,
+    "Gemini CLI",
+    files_with(
+        ".json",
+        ".jsonl",
+        wanted=lambda file: _CHATS in (file.parent.name, file.parent.parent.name),
+        # Those of sub-agents come after the others.
+        key=lambda file: (file.parent.name != _CHATS, file),
+    ),
+    read,
+)
 
 
 class _Chat(Translator):

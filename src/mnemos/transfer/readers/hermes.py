@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
@@ -14,14 +13,13 @@ from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
-from mnemos.transfer.foreign_files import clean_name, find_database, parse_count, parse_time
+from mnemos.transfer.foreign_files import clean_name, database_named, parse_count, parse_time
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
     ImportedMessage,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -36,7 +34,6 @@ _CUT: Final = "… [cut]"
 _LEAST_COPY: Final = 40
 _ABOUT: Final = ("cwd", "git_branch", "display_name", "chat_id", "thread_id")
 KIND: Final = "hermes"
-_STATE: Final = "state.db"
 # The limit of a message; the store has a lower one.
 _LONGEST: Final = 1 << 30
 _LONGEST_PROMPT: Final = 100_000
@@ -146,11 +143,6 @@ def _decode(text: Any) -> Any:
         return None
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield a ``state.db``, or the one in a folder."""
-    return find_database(path, _STATE, on_problem)
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
     """Yield every session and a mark after each, always from the first."""
     number = 0
@@ -168,7 +160,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     yield Mark(source.size, number)
 
 
-READER: Final = Reader(KIND, "Hermes Agent", find, read, resumes=False)
+READER: Final = Reader(KIND, "Hermes Agent", database_named("state.db"), read, resumes=False)
 
 
 def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[Item]:

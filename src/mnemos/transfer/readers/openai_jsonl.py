@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput
@@ -21,7 +20,7 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
     drop_empty,
-    find_sources,
+    files_with,
     make_call,
     parse_count,
     parse_time,
@@ -34,7 +33,6 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -56,10 +54,6 @@ _MAX_DEPTH: Final = 40
 _PIECE: Final = 1 << 20
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    return find_sources(path, ".jsonl", on_problem)
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     lines = _Lines(source, mark)
     is_wrong = False
@@ -70,7 +64,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
         raise InvalidInput(f"{source.path} has no conversations in OpenAI's format")
 
 
-READER: Final = Reader(KIND, "JSON lines", find, read)
+READER: Final = Reader(KIND, "JSON lines", files_with(".jsonl"), read)
 
 
 class _Lines(Translator):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from mnemos.text.stored_text import NAMES
@@ -12,7 +11,7 @@ from mnemos.transfer.foreign_files import (
     clean_name,
     decode_object,
     drop_empty,
-    find_sources,
+    files_with,
     get_object,
     get_text,
     parse_time,
@@ -23,7 +22,6 @@ from mnemos.transfer.reader import (
     Conversation,
     Item,
     Mark,
-    OnProblem,
     Reader,
     Skipped,
     SourceFile,
@@ -39,22 +37,21 @@ _INJECTED: Final = frozenset({"system-reminder", "hook_context", "state_snapshot
 _NOT_SAID: Final = frozenset({"notification", "cron", "goal_runtime", "agent_bootstrap"})
 
 
-def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the chats below a folder, those of sub-agents after the others."""
-    return find_sources(
-        path,
-        ".jsonl",
-        on_problem,
-        wanted=lambda file: not _FOLDERS.isdisjoint(file.parts),
-        key=lambda file: ("subagents" in file.parts, file),
-    )
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     return translate_lines(source, mark, _Chat(source, mark), "it is not a line of a chat")
 
 
-READER: Final = Reader(KIND, "Qwen Code", find, read)
+READER: Final = Reader(
+    KIND,
+    "Qwen Code",
+    files_with(
+        ".jsonl",
+        wanted=lambda file: not _FOLDERS.isdisjoint(file.parts),
+        # Those of sub-agents come after the others.
+        key=lambda file: ("subagents" in file.parts, file),
+    ),
+    read,
+)
 
 
 class _Chat(Translator):
