@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from mnemos.errors import Busy, InvalidInput, Refused
+from mnemos.errors import Busy, Refused
 from mnemos.integrations.clients import settings_files
 from mnemos.integrations.clients.additions import (
     Addition,
@@ -25,8 +25,8 @@ from mnemos.integrations.clients.additions import (
     value_at,
 )
 from mnemos.integrations.clients.catalogue import Client, ClientCommand, claude_files, claude_plugin
-from mnemos.integrations.clients.formats import Format, Json
-from mnemos.integrations.clients.machine import CLAUDE_CODE, Launch, Machine
+from mnemos.integrations.clients.formats import Format, Script
+from mnemos.integrations.clients.machine import CLAUDE_CODE, NAME, Launch, Machine
 from mnemos.integrations.clients.settings_files import Record, Records
 
 _PLUGIN: Final = "claude-code-plugin"
@@ -127,21 +127,27 @@ class Plan:
 
 def plan(request: Request, machine: Machine) -> Plan:
     """Plan a request without changing anything. Settings that cannot be read or changed raise."""
-    if request.plugin is not None:
-        return _plan_plugin(request, request.plugin)
     records = _records(request)
-    targets = _targets(request, machine)
-    planned = [(target, _plan_change(target, records, undo=request.undo)) for target in targets]
-    changes = tuple(change for _, change in planned if change is not None)
+    planned: list[Change | None] = []
+    remarks: list[str] = []
+    for target in _targets(request, machine):
+        try:
+            planned.append(_plan_change(target, records, undo=request.undo))
+        except Refused:
+            if request.plugin is None or not request.undo:
+                raise
+            remarks.append(f"{target.path} was changed since and stays")
+    changes = tuple(change for change in planned if change is not None)
     if request.undo:
         # A folder that was made for the first file goes with it.
         changes = changes[::-1]
     for change in changes:
         settings_files.check_writable(change.path)
     command = request.client.command
-    first = planned[0][1]
+    first = planned[0] if planned else None
     if (
         command is None
+        or request.plugin is not None
         # It would leave an empty list of servers behind, and write ids of its own.
         or request.undo
         or request.config is not None
@@ -151,11 +157,10 @@ def plan(request: Request, machine: Machine) -> Plan:
         or _has_all(first.target)
     ):
         command = None
-    remarks: tuple[str, ...] = ()
-    if not request.undo and not request.client.is_installed(machine):
+    if not request.undo and request.plugin is None and not request.client.is_installed(machine):
         name = request.client.name
-        remarks = (f"{name} was not found on this machine. It will use the memory once it is installed.",)
-    return Plan(changes, command, remarks)
+        remarks.append(f"{name} was not found on this machine. It will use the memory once it is installed.")
+    return Plan(changes, command, tuple(remarks), request.plugin)
 
 
 def carry_out(request: Request, machine: Machine) -> Plan:
@@ -185,8 +190,6 @@ def carry_out(request: Request, machine: Machine) -> Plan:
 
 def is_connected(request: Request, machine: Machine) -> bool:
     """True if the client's list of servers names Mnemos, on whichever memory."""
-    if request.plugin is not None:
-        return (request.plugin / ".mcp.json").is_file()
     return _has_all(_targets(replace(request, hooks=False, undo=False), machine)[0])
 
 
@@ -218,6 +221,13 @@ def _records(request: Request) -> Records:
 
 def _targets(request: Request, machine: Machine) -> list[_Target]:
     client, recorder = request.client, request.client.recorder
+    if request.plugin is not None:
+        with_hooks = request.hooks or request.undo
+        files = claude_plugin(request.launch, request.home, request.space, with_hooks=with_hooks)
+        return [
+            _Target(request.plugin / name, Script(), (Addition(path=(NAME,), value=text),), client.key)
+            for name, text in files.items()
+        ]
     server = (client.server(request.launch),)
     servers = request.config or client.file(machine)
     beside = servers.parent / recorder.file if recorder and recorder.file else servers
@@ -235,8 +245,7 @@ def _targets(request: Request, machine: Machine) -> list[_Target]:
 
 
 def _recorded_paths(request: Request, machine: Machine, records: Records) -> list[Path]:
-    targets = [] if request.plugin else _targets(request, machine)
-    return [target.path for target in targets if records.find(target.path) is not None]
+    return [one.path for one in _targets(request, machine) if records.find(one.path) is not None]
 
 
 def _has_all(target: _Target) -> bool:
@@ -430,37 +439,3 @@ def _changed_only_ours(change: Change, now: bytes | None) -> bool:
     if others or table in before:
         after[table] = others
     return after == before
-
-
-# --- plug-in folders ------------------------------------------------------------------------------
-
-
-def _plan_plugin(request: Request, folder: Path) -> Plan:
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file. Name a folder for the plug-in.")
-    with_hooks = request.hooks or request.undo
-    records = _records(request)
-    changes: list[Change] = []
-    remarks: list[str] = []
-    for name, text in claude_plugin(
-        request.launch, request.home, request.space, with_hooks=with_hooks
-    ).items():
-        target = _Target(folder / name, Json(), (), request.client.key)
-        current = settings_files.read(target.path)
-        record = records.find(target.path)
-        is_ours = current in (None, text.encode()) or (
-            record is not None and record.digest == settings_files.digest(current or b"")
-        )
-        after = None if request.undo else text.encode()
-        if is_ours and current != after:
-            additions = () if request.undo else (Addition(path=(name,), value=None),)
-            changes.append(Change(target, current, after, None, additions))
-        elif not is_ours and request.undo:
-            remarks.append(f"{target.path} was changed since and stays")
-        elif not is_ours:
-            raise Refused(
-                f"{target.path} was not written by `mnemos connect`, or has been changed. "
-                "Name another folder, or move the file."
-            )
-    # The folder itself was made for the first file, and goes with it.
-    return Plan(tuple(reversed(changes) if request.undo else changes), None, tuple(remarks), folder)
