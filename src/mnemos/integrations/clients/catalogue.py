@@ -18,26 +18,12 @@ _JSON: Final = Json()
 _CLAUDE_FOLDER: Final = "CLAUDE_CONFIG_DIR"
 _CLAUDE_SERVERS: Final = ".claude.json"
 
-# Events of programs, the hook run at each, and its time limit in seconds.
-_EVENTS: Final = (
-    ("SessionStart", "session-start", 10),
-    ("UserPromptSubmit", "user-prompt", 10),
-    ("PreCompact", "pre-compact", 30),
-    ("Stop", "stop", 30),
-    ("SessionEnd", "session-end", 30),
-)
-_GEMINI_EVENTS: Final = (
-    ("SessionStart", "session-start", 10),
-    ("BeforeAgent", "user-prompt", 10),
-    ("PreCompress", "pre-compact", 30),
-    ("AfterAgent", "stop", 30),
-    ("SessionEnd", "session-end", 30),
-)
-_CURSOR_EVENTS: Final = (
-    ("sessionStart", "session-start", 10),
-    ("stop", "stop", 30),
-    ("sessionEnd", "session-end", 30),
-)
+# The time limit of each hook in seconds, and the names of its event in most programs.
+_HOOKS: Final = {"session-start": 10, "user-prompt": 10, "pre-compact": 30, "stop": 30, "session-end": 30}
+_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+_GEMINI_EVENTS: Final = ("SessionStart", "BeforeAgent", "PreCompress", "AfterAgent", "SessionEnd")
+# Where a name is empty, it has no event in which the hook could do its work.
+_CURSOR_EVENTS: Final = ("sessionStart", "", "", "stop", "sessionEnd")
 
 # OpenCode loads it as a module. It must not disturb the program, whatever happens.
 _OPENCODE: Final = """// Records and recalls for OpenCode.
@@ -184,13 +170,15 @@ class Client:
 
 
 def _hooks(
-    agent: str, events: tuple[tuple[str, str, int], ...], unit: int = 1, *, is_flat: bool = False
+    agent: str, events: tuple[str, ...] = _EVENTS, unit: int = 1, *, is_flat: bool = False
 ) -> Callable[[Launch], tuple[Addition, ...]]:
     """Return what makes the hooks of a program. ``unit``: of time limits, in parts of a second."""
 
     def make(launch: Launch) -> tuple[Addition, ...]:
         additions = []
-        for event, name, seconds in events:
+        for event, (name, seconds) in zip(events, _HOOKS.items(), strict=True):
+            if not event:
+                continue
             hook = {"command": launch.hook_command(name, agent), "timeout": seconds * unit}
             value = hook if is_flat else {"hooks": [{"type": "command", **hook}]}
             additions.append(Addition(path=("hooks", event), value=value, is_item=True))
@@ -235,7 +223,7 @@ CLIENTS: Final = {
             names_type=True,
             command=ClientCommand("claude", add=("mcp", "add", "--scope", "user", NAME, "--")),
             afterwards="Start a new session of Claude Code; /mcp shows the server, /hooks the hooks.",
-            recorder=Recorder("settings.json", _hooks(CLAUDE_CODE, _EVENTS)),
+            recorder=Recorder("settings.json", _hooks(CLAUDE_CODE)),
         ),
         Client(
             key="claude-desktop",
@@ -280,7 +268,7 @@ CLIENTS: Final = {
             afterwards="Start a new session of Codex; /mcp shows the server, /hooks the hooks.",
             recorder=Recorder(
                 "hooks.json",
-                _hooks("codex", _EVENTS),
+                _hooks("codex"),
                 condition="once you trust them: Codex asks when it starts",
             ),
         ),
@@ -298,7 +286,7 @@ CLIENTS: Final = {
             file=lambda machine: machine.folder("QWEN_HOME", ".qwen") / "settings.json",
             program="qwen",
             afterwards="Start a new session of Qwen Code; /mcp shows the server, /hooks the hooks.",
-            recorder=Recorder("", _hooks("qwen", _EVENTS, 1_000)),
+            recorder=Recorder("", _hooks("qwen", unit=1_000)),
         ),
         Client(
             key="opencode",
@@ -338,7 +326,7 @@ def claude_plugin(launch: Launch, home: Path, space: str, *, with_hooks: bool) -
         "README.md": _README.format(home=home, space=space),
     }
     if with_hooks:
-        groups = {one.path[-1]: [one.value] for one in _hooks(CLAUDE_CODE, _EVENTS)(launch)}
+        groups = {one.path[-1]: [one.value] for one in _hooks(CLAUDE_CODE)(launch)}
         texts["hooks/hooks.json"] = _render_json({"hooks": groups})
     return texts
 
