@@ -17,13 +17,12 @@ from mnemos.transfer.readers.injected_text import SplitText, describe_injected, 
 
 # Tags that Claude Code, its hooks and editors inject into a user's message.
 _INJECTED: Final = frozenset(
-    {
-        "system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr",
-        "user-prompt-submit-hook", "session-start-hook", "post-tool-use-hook", "ide_opened_file",
-        "ide_selection", "ide_diagnostics", "new-diagnostics", "task-notification", "background-task",
-        "command-contents", "fork-boilerplate", "command-message",
-    }
-)  # fmt: skip
+    """
+    system-reminder local-command-caveat local-command-stdout local-command-stderr user-prompt-submit-hook
+    session-start-hook post-tool-use-hook ide_opened_file ide_selection ide_diagnostics new-diagnostics
+    task-notification background-task command-contents fork-boilerplate command-message
+    """.split()
+)
 # Around messages of teammates, other sessions and channels. A channel is any tag with a source.
 _LETTERS: Final = ("teammate-message", "cross-session-message", "agent-message", "channel")
 _LETTER_TAGS: Final = frozenset({*_LETTERS[:-1], "channel source"})
@@ -38,20 +37,11 @@ _OTHERS: Final = frozenset(
 _COMMANDS: Final = frozenset({"command-name", "command-args", "bash-input"})
 _SHELL: Final = frozenset({"bash-stdout", "bash-stderr"})
 # Around text by others: commands, files open in an editor, other agents.
+_QUOTED: Final = "ide_selection ide_diagnostics new-diagnostics task-notification command-contents".split()
 _FOREIGN: Final = (
     _SHELL,
     frozenset({"local-command-stdout", "local-command-stderr"}),
-    *(
-        frozenset({tag})
-        for tag in (
-            "ide_selection",
-            "ide_diagnostics",
-            "new-diagnostics",
-            "task-notification",
-            "command-contents",
-            *_LETTERS,
-        )
-    ),
+    *(frozenset({tag}) for tag in (*_QUOTED, *_LETTERS)),
 )
 _REMINDER: Final = "system-reminder"
 _USER_TAGS: Final = _INJECTED | _LETTER_TAGS | _COMMANDS | _SHELL

@@ -13,14 +13,13 @@ from mnemos.transfer.readers.injected_text import split_injected
 
 # Tags that Codex, its editors and skills inject into a user's message.
 _INJECTED: Final = frozenset(
-    {
-        "environment_context", "user_instructions", "turn_aborted", "skill", "skills_instructions",
-        "user_action", "subagent_notification", "collaboration_mode", "multi_agent_mode",
-        "apps_instructions", "plugins_instructions", "recommended_plugins", "personality_spec",
-        "model_switch", "hook_prompt", "goal_context", "memory_citation", "realtime_conversation",
-        "user_shell_command",
-    }
-)  # fmt: skip
+    """
+    environment_context user_instructions turn_aborted skill skills_instructions user_action model_switch
+    subagent_notification collaboration_mode multi_agent_mode apps_instructions plugins_instructions
+    recommended_plugins personality_spec hook_prompt goal_context memory_citation realtime_conversation
+    user_shell_command
+    """.split()
+)
 # Around text by others: instructions in a repository, and output of commands.
 _FOREIGN: Final = tuple(
     frozenset({tag}) for tag in ("user_instructions", "user_shell_command", "skill", "subagent_notification")
