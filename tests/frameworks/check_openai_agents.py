@@ -40,19 +40,23 @@ def test_a_cancelled_write_is_stored_once_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forgotten", "left"), [(1, ["hi", "[forgotten]"]), (2, ["hi", "call", "[forgotten]"])]
+    ("forgotten", "left"), [(2, ["hi", "[forgotten]"]), (3, ["hi", "rs", "call", "[forgotten]"])]
 )
-def test_no_output_is_left_without_its_call(tmp_path: Path, forgotten: int, left: list[str]) -> None:
+def test_no_output_is_left_without_its_call_and_no_reasoning_before_it(
+    tmp_path: Path, forgotten: int, left: list[str]
+) -> None:
     async def check() -> None:
         call: Any = {"type": "function_call", "call_id": "c", "name": "call", "arguments": "{}"}
         output: Any = {"type": "function_call_output", "call_id": "c", "output": "secret"}
         with mnemos.open(tmp_path) as memory:
             session = Counted("s", memory)
-            await session.add_items([item("hi"), call, output])
+            thought: Any = {"type": "reasoning", "id": "rs", "summary": []}
+            await session.add_items([item("hi"), thought, call, output])
             [stored] = memory.sessions.search_sessions()
             memory.forget(f"message:{memory.sessions.get_messages(stored['id'])[forgotten]['id']}")
             items: Any = await session.get_items()
-        assert [one.get("content") or one.get("name") or one["output"] for one in items] == left
+        fields = ("content", "name", "output", "id")
+        assert [next(one[field] for field in fields if field in one) for one in items] == left
 
     asyncio.run(check())
 

@@ -48,7 +48,8 @@ class MnemosHistoryProvider(Opened, HistoryProvider):
         self._about: dict[str, Any] = {"user_id": user_id, "private": private}
 
     async def get_messages(self, session_id: str | None, **_: Any) -> list[Message]:
-        return [_read_message(one) for one in await self._history(session_id).read()]
+        stored = await self._history(session_id).read()
+        return [Message.from_dict(item_of(one, _read_text)) for one in stored]
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
         await self._history(session_id).append([_as_message(message) for message in messages])
@@ -109,10 +110,6 @@ with catch_warnings():
         async def delete(self, session_id: str) -> None:
             SessionStore.validate_session_id(session_id)
             await self._memory.entries.delete(self._namespace, session_id)
-
-
-def _read_message(stored: dict[str, Any]) -> Message:
-    return Message.from_dict(item_of(stored, _read_text))
 
 
 def _read_text(stored: Mapping[str, Any]) -> dict[str, Any]:

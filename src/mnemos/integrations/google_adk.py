@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mnemos.errors import NotFound
 from mnemos.integrations.shared.history import name_session
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
-from mnemos.integrations.small_talk import cut_question, is_trivial
+from mnemos.integrations.shared.recall import find_passages
 from mnemos.text.stored_text import escape_tags, render_speaker
 
 with framework("google-adk"):
@@ -69,17 +69,9 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         await self._append(app_name, user_id, map(_read_memory, memories), _MEMORIES)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        if is_trivial(query):
-            return SearchMemoryResponse()
-        found = await self._memory.recall(
-            cut_question(query),
-            limit=self._limit,
-            kinds=["message"],
-            source=SOURCE,
-            user_id=name_session(app_name, user_id),
-            all_projects=True,
-            matches_only=True,
-        )
+        user = name_session(app_name, user_id)
+        about: dict[str, Any] = {"source": SOURCE, "user_id": user, "all_projects": True}
+        found = await find_passages(self._memory, query, limit=self._limit, kinds=["message"], **about)
         return SearchMemoryResponse(
             memories=[
                 MemoryEntry(
@@ -91,7 +83,7 @@ class MnemosMemoryService(Opened, BaseMemoryService):
                     author=escape_tags(render_speaker(hit.speaker)),
                     timestamp=datetime.fromtimestamp(hit.at, UTC).isoformat(),
                 )
-                for hit in found.hits
+                for hit in found
             ]
         )
 

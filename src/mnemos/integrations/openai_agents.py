@@ -63,17 +63,22 @@ class MnemosSession(Opened, SessionABC):
         messages = await self._history.read(None if most is None or most < 0 else most)
         items = [_read_item(message) for message in messages]
         if any(message.get("forgotten") for message in messages):
-            # Models refuse the output of a call that is missing.
+            # Models refuse the output of a call that is missing, and reasoning without the item after it.
             calls = {item.get("call_id") for item in items if not _is_output(item)}
-            return [item for item in items if not _is_output(item) or item.get("call_id") in calls]
+            followed_by = [message.get("forgotten") for message in messages[1:]] + [None]
+            return [
+                item
+                for item, is_lost in zip(items, followed_by, strict=True)
+                if not (_is_output(item) and item.get("call_id") not in calls)
+                and not (item.get("type") == "reasoning" and is_lost)
+            ]
         return items
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         await self._history.append([self._make_message(cast(dict[str, Any], item)) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
-        item: TResponseInputItem | None = await self._history.pop(_read_item)
-        return item
+        return await self._history.pop(_read_item)
 
     async def clear_session(self) -> None:
         await self._history.clear()

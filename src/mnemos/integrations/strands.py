@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemos.integrations.shared.history import message_of, name_session
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source
-from mnemos.integrations.small_talk import cut_question, is_trivial
+from mnemos.integrations.shared.recall import find_passages
 from mnemos.text.stored_text import escape_tags
 
 with framework("strands"):
@@ -46,15 +46,11 @@ class MnemosMemoryStore(Opened):
         self._user_id = user_id
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        if is_trivial(query):
-            return []
         most = (options or {}).get("max_search_results") or self.max_search_results or 10
-        found = await self._memory.recall(
-            cut_question(query), limit=most, user_id=self._user_id, matches_only=True
-        )
+        found = await find_passages(self._memory, query, limit=most, user_id=self._user_id)
         return [
             MemoryEntry(content=escape_tags(hit.text), metadata={"ref": hit.ref, "score": hit.score})
-            for hit in found.hits
+            for hit in found
         ]
 
     async def add(self, content: str, metadata: Metadata | None = None) -> None:

@@ -60,8 +60,7 @@ class MemoryFiles:
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         name = _check_path(path)
-        entry = None if name == ROOT else self._get(name)
-        if name == ROOT or (entry and entry.value == _FOLDER):
+        if name == ROOT or ((entry := self._get(name)) and entry.value == _FOLDER):
             return self._list(path, name)
         lines = str(self._open(path).value).split("\n")
         if len(lines) > _MOST_LINES:
@@ -169,7 +168,7 @@ class MemoryFiles:
 
     def _open(self, path: str) -> MemoryEntry:
         name = _check_path(path)
-        entry = None if name == ROOT else self._get(name)
+        entry = self._get(name)
         if name == ROOT or (entry and entry.value == _FOLDER):
             raise FileProblem(f"The path {path} is not a file.")
         if entry is None:

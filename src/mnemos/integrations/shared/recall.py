@@ -20,7 +20,7 @@ from mnemos.language.threats import scan
 from mnemos.memory import Memory
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.memory.call_lanes import READS, Lanes
-from mnemos.recall.answer import KINDS, Kind
+from mnemos.recall.answer import KINDS, Kind, RecallHit
 from mnemos.recall.certainty import GOOD
 from mnemos.storage.entries import KIND as ENTRY
 
@@ -64,6 +64,13 @@ def recall_block_now(
         return ""
     _answered.add(memory)
     return block
+
+
+async def find_passages(memory: AsyncMemory, question: str, **about: Any) -> Sequence[RecallHit]:
+    """Return what matches a question, best first; nothing for "ok" and "thanks"."""
+    if is_trivial(question):
+        return ()
+    return (await memory.recall(cut_question(question), matches_only=True, **about)).hits
 
 
 def choose_limit(memory: Memory) -> float:
