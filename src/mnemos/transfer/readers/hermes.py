@@ -190,16 +190,7 @@ def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[
 
 def _make_conversation(session: Mapping[str, Any]) -> Conversation:
     started = session["started_at"]
-    same = [
-        "model",
-        "title",
-        "user_id",
-        "model_config",
-        "system_prompt",
-        "end_reason",
-        "ended_at",
-        "archived",
-    ]
+    same = "model title user_id model_config system_prompt end_reason ended_at archived".split()
     return Conversation(
         session["id"],
         session["source"],
