@@ -241,30 +241,22 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class ChatService:
-    """The reader of one service's conversations."""
+Items = Callable[[Mapping[str, Any], bytes, int, float], Iterator[Item]]
+"""Yields the items of a conversation, given its bytes, its number and the time of the export."""
 
-    kind: str
-    title: str
-    messages: str
-    """The field of a conversation with its messages."""
-    holder: type[dict[str, Any] | list[Any]]
-    """The type of that field."""
-    items: Callable[[Mapping[str, Any], bytes, int, float], Iterator[Item]]
-    """Yields the items of a conversation, given its bytes, its number and the time of the export."""
-    other_service: tuple[bytes, str]
-    """A key that only the other service uses, and what to do then."""
 
-    def make_reader(self) -> Reader:
-        return Reader(
-            self.kind, self.title, find_exports, lambda source, _: self._read(source), resumes=False
-        )
+def chat_reader(
+    kind: str, title: str, field: str, holder: type[Any], items: Items, other: tuple[bytes, str]
+) -> Reader:
+    """Return the reader of a service whose conversations have a ``holder`` of messages in a field.
 
-    def _read(self, source: SourceFile) -> Iterator[Item]:
-        """Yield each conversation and a mark after it. Raises InvalidInput if none is understood."""
+    ``other``: a key that only another service uses, and what to do then. An export of which nothing is
+    understood raises InvalidInput.
+    """
+
+    def read(source: SourceFile, _: Mark) -> Iterator[Item]:
         number = understood = 0
-        sign, advice = self.other_service
+        sign, advice = other
         for found in read_conversations(source.path):
             number = found.number
             if found.data is None:
@@ -272,22 +264,24 @@ class ChatService:
                 continue
             try:
                 conversation = decode_object(found.data)
-                if not isinstance(conversation.get(self.messages), self.holder):
-                    raise ValueError(f"it has no {self.messages!r}")  # noqa: TRY004 - it is about the text
+                if not isinstance(conversation.get(field), holder):
+                    raise ValueError(f"it has no {field!r}")  # noqa: TRY004 - it is about the text
             except ValueError as exc:
                 if sign in found.data[:_SIGN_BYTES] and not understood:
                     raise InvalidInput(f"{source.path} is {advice}") from exc
-                yield Unreadable(number, f"it is not a {self.title} conversation: {exc}")
+                yield Unreadable(number, f"it is not a {title} conversation: {exc}")
             else:
                 understood += 1
-                yield from self.items(conversation, found.data, number, source.changed_ns / 1e9)
+                yield from items(conversation, found.data, number, source.changed_ns / 1e9)
             # Before the end, because only the last mark may say that everything was read.
             yield Mark(min(found.position, source.size - 1), number)
         if number and not understood:
             raise InvalidInput(
-                f"{source.path} is not a {self.title} export: it has no conversation that could be read"
+                f"{source.path} is not a {title} export: it has no conversation that could be read"
             )
         yield Mark(source.size, number)
+
+    return Reader(kind, title, find_exports, read, resumes=False)
 
 
 def follow_branch(parents: Mapping[str, str | None], current: Any) -> tuple[list[str], int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mnemos.transfer.chat_exports import ChatService, follow_branch, hash_conversation, join_content
+from mnemos.transfer.chat_exports import chat_reader, follow_branch, hash_conversation, join_content
 from mnemos.transfer.foreign_files import (
     clean_name,
     drop_empty,
@@ -169,6 +169,6 @@ def _extract_thoughts(content: Mapping[str, Any]) -> list[str]:
     return [text for text in found if text]
 
 
-READER: Final = ChatService(
+READER: Final = chat_reader(
     KIND, "ChatGPT", "mapping", dict, _items, (b'"chat_messages"', "a Claude export; import it as claude")
-).make_reader()
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mnemos.text.fences import strip_fences
-from mnemos.transfer.chat_exports import ChatService, follow_branch, hash_conversation, join_content
+from mnemos.transfer.chat_exports import chat_reader, follow_branch, hash_conversation, join_content
 from mnemos.transfer.foreign_files import (
     clean_name,
     drop_empty,
@@ -197,6 +197,6 @@ def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[M
     return [by_id[uuid] for uuid in path], branches
 
 
-READER: Final = ChatService(
+READER: Final = chat_reader(
     KIND, "Claude", "chat_messages", list, _items, (b'"mapping"', "a ChatGPT export; import it as chatgpt")
-).make_reader()
+)
