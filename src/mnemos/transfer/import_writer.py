@@ -141,10 +141,13 @@ class ImportWriter:
                     yield item
                 last = item
             elif isinstance(item, Conversation):
-                session_id = redact_id(item.id, self._redact)
+                session_id = self._ids.get(item.id) or redact_id(item.id, self._redact)
                 self._ids[item.id] = session_id
-                self._conversations[session_id] = dataclasses.replace(item, id=session_id)
-                self._changed.add(session_id)
+                about = dataclasses.replace(item, id=session_id)
+                # Some readers repeat it before each message.
+                if self._conversations.get(session_id) != about:
+                    self._conversations[session_id] = about
+                    self._changed.add(session_id)
             elif isinstance(item, Unreadable):
                 self._report.add_problem(self._path, item.line, item.why)
             elif isinstance(item, Skipped):

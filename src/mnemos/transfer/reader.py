@@ -14,7 +14,7 @@ MAX_PROBLEMS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A session of another program. Comes before its messages, and again when more is known of it.
+    """A session of another program. Comes before its messages, and again, at least when more is known of it.
 
     Without ``started_at`` it started with its first message. Nothing is stored before that message is, except
     with ``may_be_empty``.

@@ -44,7 +44,6 @@ class _History:
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         self._folder = str(source.path.absolute().parent)
         self._about: dict[str, Any] = dict(mark.state or {})
-        self._is_told = False
         self._number = mark.line
         self._role = ""
         self._lines: list[str] = []
@@ -69,7 +68,6 @@ class _History:
             self._lines.append(line.removeprefix(_USER).strip() if role == "user" else line)
         elif found := _MODEL.match(line):
             self._about |= drop_empty(model=clean_name(found[1]))
-            self._is_told = False
 
     def finish(self, position: int) -> Iterator[Item]:
         """Yield the last message if it is whole, and otherwise leave it for the next time."""
@@ -82,7 +80,6 @@ class _History:
         digest = blake2b(f"{self._folder}\0{started}".encode("utf-8", "surrogatepass"), digest_size=8)
         # In local time.
         self._about = {"id": f"aider-{digest.hexdigest()}", "at": datetime.fromisoformat(started).timestamp()}
-        self._is_told = False
         self._says = self._dialogue()
 
     def _dialogue(self) -> Dialogue:
@@ -95,13 +92,10 @@ class _History:
         if "id" not in self._about:
             yield Unreadable(self._number, "no chat begins before it")
             return
-        if not self._is_told:
-            self._is_told = True
-            about = self._about
-            yield make_conversation(
-                KIND, about["id"], started_at=about["at"], model=about.get("model"), cwd=self._folder
-            )
+        about = self._about
+        yield make_conversation(
+            KIND, about["id"], started_at=about["at"], model=about.get("model"), cwd=self._folder
+        )
         # The number of the message in its chat tells repeated ones apart, wherever reading resumes.
-        self._about["count"] = self._about.get("count", 0) + 1
-        key = self._about["count"]
-        yield from (self._says.ask if self._role == "user" else self._says.reply)(text, None, key)
+        about["count"] = about.get("count", 0) + 1
+        yield from (self._says.ask if self._role == "user" else self._says.reply)(text, None, about["count"])

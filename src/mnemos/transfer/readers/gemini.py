@@ -79,7 +79,6 @@ class _Chat(Translator):
         self._path = source.path
         self._changed = source.changed_ns / 1e9
         self._about: dict[str, Any] = dict(mark.state or {})
-        self._is_told = False
         self._dialogue = Dialogue(str(self._about.get("id", "")), self._changed, _INJECTED)
 
     def state(self) -> dict[str, Any]:
@@ -102,7 +101,7 @@ class _Chat(Translator):
             yield Unreadable(number, "this version of the format is not known")
 
     def finish(self) -> Iterator[Item]:
-        if self._about and not self._is_told:
+        if self._about:
             yield self._conversation()
 
     def _begin(self, record: Any) -> None:
@@ -121,13 +120,9 @@ class _Chat(Translator):
             self._dialogue = Dialogue(session_id, self._changed, _INJECTED)
 
     def _learn(self, **fields: Any) -> None:
-        new = {name: value for name, value in drop_empty(**fields).items() if self._about.get(name) != value}
-        if new:
-            self._about = self._about | new
-            self._is_told = False
+        self._about = self._about | drop_empty(**fields)
 
     def _conversation(self) -> Conversation:
-        self._is_told = True
         about = self._about
         return make_conversation(
             KIND,
@@ -157,8 +152,7 @@ class _Chat(Translator):
             return
         if kind == "gemini" and not self._about.get("model"):
             self._learn(model=clean_name(record.get("model")))
-        if not self._is_told:
-            yield self._conversation()
+        yield self._conversation()
         yield from self._speak(record, clean_name(record.get("id")))
 
     def _speak(self, record: Any, key: str | None) -> Iterator[Item]:

@@ -75,7 +75,7 @@ class _Lines(Translator):
         self._name = source.path.stem
         self._changed = source.changed_ns / 1e9
         self._session = _Session.load(mark.state) if mark.state else None
-        self._is_told = False
+        self._model: str | None = None
 
     def state(self) -> dict[str, Any] | None:
         return self._session.state() if self._session else None
@@ -123,12 +123,9 @@ class _Lines(Translator):
             # Many files begin with the same text, so the name of the file counts too.
             session_id = f"jsonl-{_hash(self._name.encode('utf-8', 'surrogateescape') + data)}"
             self._session = _Session(_name(found.get("session_id")) or session_id, time=self._changed)
-        prompt = self._session.prompt
         said = list(self._session.items(found, is_exact=False))
-        if not self._is_told or self._session.prompt != prompt:
-            self._is_told = True
-            model = _name(found.get("model"))
-            yield Conversation(self._session.id, KIND, model=model, system_prompt=self._session.prompt)
+        self._model = self._model or _name(found.get("model"))
+        yield Conversation(self._session.id, KIND, model=self._model, system_prompt=self._session.prompt)
         yield from said
 
 

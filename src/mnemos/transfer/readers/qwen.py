@@ -60,7 +60,6 @@ class _Chat(Translator):
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         self._changed = source.changed_ns / 1e9
         self._about: dict[str, Any] = dict(mark.state or {})
-        self._told: dict[str, Conversation] = {}
 
     def state(self) -> dict[str, Any]:
         return self._about
@@ -93,9 +92,7 @@ class _Chat(Translator):
         if record["type"] == "assistant" and not self._about.get("model"):
             self._about |= drop_empty(model=clean_name(record.get("model")))
         conversation = self._open(record)
-        if self._told.get(conversation.id) != conversation:
-            self._told[conversation.id] = conversation
-            yield conversation
+        yield conversation
         if parts.images:
             yield Skipped("images", parts.images)
         at = parse_time(record.get("timestamp"))
