@@ -71,58 +71,22 @@ _RATE: Final = re.compile(r"\b(?:once|twice|times|many|such|what|half) $", re.IG
 _LINKING: Final = frozenset({"so", "also", "but", "e.g.", "i.e.", "still", "then"})
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*]\s+)?)$")
 
-# "user asked to" would be the one who asks, "it slow" is hard to understand, "decide better" another thing.
-_ROLES: Final = (
-    r"(?:asked|told|called|paid|given|offered|taught|shown|promised|informed|notified|reminded|contacted)\b"
-)
-_PRONOUNS: Final = (
-    r"(?:this|that|these|those|it|he|she|they|we|you|i|there|here|what|who|which|where|when|how|why|as|so|if|"
-    r"and|or|but|than)\b"
-)
-_VERBS: Final = (
-    r"(?i:(?<!ensure)(?<!ensures)(?<!know)(?<!knows)(?<!decide)(?<!decides)(?<!says)(?<!check)(?<!see))"
-)
-_QUESTION: Final = re.compile(r"\W*(?:what|which|who|where|how|why|whether|is|are)\b|.*\?\W*$", re.IGNORECASE)
 
-# Harder to read, so only where the rest was not enough.
-_HARD: Final = tuple(
-    (re.compile(pattern), short)
-    for pattern, short in (
-        (r"^(\W*)[Tt]here (?:is|are) (?:an? |the )?", r"\1"),
-        (
-            rf"(?<=\w){_VERBS} (?:that|which|who) (?:is|are) "
-            r"(?=\w+ed\b|in\b|on\b|at\b|from\b|sent\b|kept\b|run\b|made\b)",
-            " ",
-        ),
-        (
-            rf"(?<![\w'’])(?!(?i:{_PRONOUNS}))(\w\w+) (?:is|are) "
-            rf"(?!{_ROLES}|(?:an?|the|that|to|because|how|what|when|if|whether|where|why|who|which|as)\b)(?=[a-z])",
-            r"\1 ",
-        ),
-        (rf"(?<![\w'’])(?!(?i:{_PRONOUNS}))(\w+) (?:has|have) been (?!{_ROLES})(?=\w+ed\b)", r"\1 "),
-        (r"\b(ensures?|agreed|decided|insists|means|says|said|knows?|thinks?|so) that\b", r"\1"),
-        (r", and (?!(?:that|to|not|then|also)\b)(?=\w)", "; "),
-        (r"(?<=\w) and (?=\w)", " & "),
-        (r"\bwith (?=\w)", "w/ "),
-    )
-)
-
-
-def shorten(text: str, words: Mapping[str, str], *, hard: bool = False) -> str:
+def shorten(text: str, words: Mapping[str, str]) -> str:
     """Return the text in fewer characters, or as it is. Shortening the result again changes nothing.
 
     ``words`` has long words with their short forms, which are used in every language but those recognised as
-    German, French or Spanish. ``hard`` also drops auxiliary verbs and writes ``&`` and ``w/``.
+    German, French or Spanish.
     """
     if len(text) > _LONGEST or _HIDDEN.search(text):
         return text
     # Shorter lines may be other sentences, so once may not be enough.
-    while len(shorter := _shorten_once(text, words, hard=hard)) < len(text):
+    while len(shorter := _shorten_once(text, words)) < len(text):
         text = shorter
     return text
 
 
-def _shorten_once(text: str, words: Mapping[str, str], *, hard: bool) -> str:
+def _shorten_once(text: str, words: Mapping[str, str]) -> str:
     kept: list[str] = []
 
     def hide(found: re.Match[str]) -> str:
@@ -137,14 +101,14 @@ def _shorten_once(text: str, words: Mapping[str, str], *, hard: bool) -> str:
     for sentence in find_sentences(hidden):
         parts += (
             hidden[end : sentence.start],
-            _shorten(hidden[sentence.start : sentence.end], words, hard=hard),
+            _shorten(hidden[sentence.start : sentence.end], words),
         )
         end = sentence.end
     short = "".join([*parts, hidden[end:]])
     return _HIDDEN.sub(lambda found: kept[ord(found.group()) - _FIRST], short)
 
 
-def _shorten(sentence: str, words: Mapping[str, str], *, hard: bool) -> str:
+def _shorten(sentence: str, words: Mapping[str, str]) -> str:
     english, foreign = len(_ENGLISH.findall(sentence)), len(_FOREIGN.findall(sentence))
     if foreign > 1 and foreign * 2 >= english:
         return sentence
@@ -152,7 +116,7 @@ def _shorten(sentence: str, words: Mapping[str, str], *, hard: bool) -> str:
     if english > 1 and foreign * 3 < english:
         short = sentence.lstrip()
         lead = sentence[: len(sentence) - len(short)]
-        while (simpler := _simplify(short, hard=hard)) != short:
+        while (simpler := _simplify(short)) != short:
             short = simpler
         short = lead + short
         if len(NEGATION.findall(short)) != len(NEGATION.findall(sentence)):
@@ -160,17 +124,14 @@ def _shorten(sentence: str, words: Mapping[str, str], *, hard: bool) -> str:
     return _abbreviate(short, words)
 
 
-def _simplify(text: str, *, hard: bool) -> str:
+def _simplify(text: str) -> str:
     while (shorter := _phrases().sub(_replace_phrase, text)) != text:
         text = shorter
     text = _FILLER.sub(_drop_filler, text)
     if NEGATION.search(text):
         text = _AT_ALL.sub("", text)
     text = _OPENING_ARTICLE.sub(r"\1", text)
-    text = _ARTICLE.sub(_drop_article, text)
-    for pattern, short in _HARD if hard and not _QUESTION.match(text) else ():
-        text = pattern.sub(short, text)
-    return text
+    return _ARTICLE.sub(_drop_article, text)
 
 
 @cache

@@ -105,9 +105,9 @@ def relieve(
     return done
 
 
-def abbreviate(entry: str, *, hard: bool = False) -> str:
+def abbreviate(entry: str) -> str:
     """Shorten an entry by fewer words and short forms; names, code, quotations and addresses stay."""
-    return shorten(entry, _LONG, hard=hard)
+    return shorten(entry, _LONG)
 
 
 def parse_facts(entry: str, most: int) -> list[Statement]:
@@ -154,7 +154,7 @@ class _Room:
 
     def run(self) -> list[Step]:
         steps = list(self._consolidate())
-        for stage in (self._drop, self._migrate, self._shorten, self._shorten_hard):
+        for stage in (self._drop, self._migrate, self._shorten):
             for entry in self.entries[:_MOST_ENTRIES]:
                 if self.percent < GOAL:
                     return steps
@@ -217,16 +217,12 @@ class _Room:
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 
-    def _shorten(self, entry: str, *, hard: bool = False) -> Step | None:
-        shorter = abbreviate(entry, hard=hard)
+    def _shorten(self, entry: str) -> Step | None:
+        shorter = abbreviate(entry)
         if len(shorter) >= len(entry):
             return None
         self._change(entry, shorter)
         return Step(self.book, SHORTENED, entry, shorter=shorter)
-
-    def _shorten_hard(self, entry: str) -> Step | None:
-        """Shorten an entry to a telegram, where everything else did not make enough room."""
-        return self._shorten(entry, hard=True)
 
     def _is_live(self, statement: Statement, content: str | None = None) -> bool:
         """True if a shared fact of this type, and with this content if given, is live on the target."""

@@ -302,16 +302,6 @@ def test_a_full_file_of_padded_notes_gets_below_the_goal(home: Path, clock: Fixe
     assert result.after["memory"] < 45
 
 
-def test_notes_become_telegrams_only_where_the_rest_is_not_enough(memory: Memory) -> None:
-    note = "Cats in the office are loud and the dogs are quiet"
-    memory.notebook.write("memory", note)
-    memory.optimize_notebook(threshold=0)
-    assert memory.notebook.entries() == ["Cats in office are loud and dogs are quiet"]
-    memory.notebook.write("memory", f"{note}\n§\n" + "x" * 40)
-    memory.optimize_notebook()
-    assert memory.notebook.entries()[0] == "Cats in office loud & dogs quiet"
-
-
 def test_two_entries_that_become_the_same_are_one(memory: Memory) -> None:
     memory.notebook.write("memory", "the db of lamps\n§\nthe database of lamps\n§\n" + "x" * 40)
     memory.optimize_notebook()
