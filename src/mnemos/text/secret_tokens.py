@@ -10,6 +10,7 @@ import binascii
 import re
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from mnemos.text.secret_values import (
@@ -27,72 +28,10 @@ from mnemos.text.secrets import Find
 # A JSON escape that may come right before a token: \n, \t, \u201c.
 _ESCAPE: Final = re.compile(r"[nrtbf]|u[0-9A-Fa-f]{4}")
 
-# Kind, least length of the whole token, prefixes. A longer prefix comes before its beginning.
-_KINDS: Final = (
-    ("Anthropic key", 30, "sk-ant-"),
-    ("OpenRouter key", 30, "sk-or-"),
-    ("OpenAI key", 23, "sk-"),
-    ("AWS access key", 20, "AKIA ASIA ABIA ACCA"),
-    ("AWS Bedrock key", 100, "ABSK"),
-    ("GitHub token", 40, "github_pat_"),
-    ("GitHub token", 34, "ghp_ gho_ ghu_ ghs_ ghr_"),
-    (
-        "GitLab token",
-        25,
-        "glpat- gldt- glrt- glft- glptt- gloas- glcbt- glimt- glsoat- glagent- glffct- GR1348941",
-    ),
-    ("Slack token", 24, "xoxa- xoxb- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-"),
-    ("Stripe key", 24, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"),
-    ("Stripe key", 30, "whsec_"),
-    ("Square token", 29, "sq0atp- EAAA"),
-    ("Square secret", 43, "sq0csp-"),
-    ("Facebook token", 100, "EAA"),
-    ("Google API key", 39, "AIza"),
-    ("Google client secret", 30, "GOCSPX-"),
-    ("Google token", 30, "ya29."),
-    ("npm token", 36, "npm_"),
-    ("PyPI token", 50, "pypi-"),
-    ("Hugging Face token", 30, "hf_ api_org_"),
-    ("Supabase token", 40, "sbp_"),
-    ("Supabase key", 30, "sb_secret_"),
-    ("DigitalOcean token", 50, "dop_v1_ doo_v1_ dor_v1_"),
-    ("SendGrid key", 50, "SG."),
-    ("Brevo key", 60, "xkeysib- xsmtpsib-"),
-    ("Groq key", 30, "gsk_"),
-    ("xAI key", 40, "xai-"),
-    ("NVIDIA key", 50, "nvapi-"),
-    ("LangSmith key", 40, "lsv2_pt_ lsv2_sk_"),
-    ("Perplexity key", 40, "pplx-"),
-    ("Tavily key", 25, "tvly-"),
-    ("Replicate token", 35, "r8_"),
-    ("Linear key", 35, "lin_api_"),
-    ("Notion token", 35, "ntn_"),
-    ("Notion token", 45, "secret_"),
-    ("Shopify token", 36, "shpat_ shpca_ shppa_ shpss_"),
-    ("Figma token", 35, "figd_"),
-    ("Databricks token", 34, "dapi"),
-    ("Grafana token", 35, "glsa_ glc_"),
-    ("Vault token", 28, "hvs. hvb."),
-    ("Doppler token", 40, "dp.pt. dp.st. dp.ct. dp.sa."),
-    ("Dynatrace token", 90, "dt0c01."),
-    ("Atlassian token", 60, "ATATT3"),
-    ("Sentry token", 40, "sntrys_ sntryu_"),
-    ("Docker token", 30, "dckr_pat_"),
-    ("RubyGems token", 40, "rubygems_"),
-    ("Mailgun key", 36, "key-"),
-    ("Postman key", 40, "PMAK-"),
-    ("New Relic key", 30, "NRAK-"),
-    ("Alibaba key", 24, "LTAI"),
-    ("Artifactory key", 64, "AKCp cmVmd"),
-    ("Fly token", 40, "fo1_ fm1a_ fm1r_ fm2_"),
-    ("Heroku key", 60, "HRKU-"),
-    ("Netlify token", 40, "nfp_"),
-    ("PlanetScale token", 40, "pscale_tkn_ pscale_pw_ pscale_oauth_"),
-    ("Prefect key", 40, "pnu_"),
-    ("Pulumi token", 44, "pul-"),
-    ("1Password token", 100, "ops_eyJ"),
-    ("age key", 60, "AGE-SECRET-KEY-1"),
-    ("Mnemos token", 40, "mnm_"),
+# Rows of kind, least length of the whole token, prefixes. A longer prefix comes before its beginning.
+_ROWS: Final = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()
+_KINDS: Final = tuple(
+    (kind, int(least), several) for kind, least, several in (row.split("\t") for row in _ROWS)
 )
 _PREFIXES: Final = {prefix: (kind, least) for kind, least, several in _KINDS for prefix in several.split()}
 _ANY_PREFIX: Final = re.compile("|".join(map(re.escape, _PREFIXES)))
