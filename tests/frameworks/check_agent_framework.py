@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from agent_framework import (
     Agent,
     AgentSession,
@@ -117,5 +118,26 @@ def test_a_snapshot_comes_back_as_from_the_store_of_the_framework(tmp_path: Path
             await store.delete("k")
             assert await store.get("k") is None
         await stores[1].close()
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize("forgotten", [1, 2])
+def test_no_call_is_left_without_its_result_nor_a_result_without_its_call(
+    tmp_path: Path, forgotten: int
+) -> None:
+    async def check() -> None:
+        provider = Counted(tmp_path)
+        calls = [Content.from_function_call(name, "look", arguments={}) for name in "ab"]
+        results = [Content.from_function_result(name, result="seen") for name in "ab"]
+        said = [Message("user", ["hi"]), Message("assistant", calls), Message("tool", results)]
+        await provider.save_messages("s", [*said, Message("assistant", ["bye"])])
+        with mnemos.open(tmp_path) as memory:
+            [stored] = memory.sessions.search_sessions()
+            memory.forget(f"message:{memory.sessions.get_messages(stored['id'])[forgotten]['id']}")
+        left = [(one.role, one.text) for one in await provider.get_messages("s")]
+        gone = [("assistant", "[forgotten]")] if forgotten == 1 else []
+        assert left == [("user", "hi"), *gone, ("assistant", "bye")]
+        await provider.close()
 
     asyncio.run(check())

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ImageBlock,
+    MessageRole,
+    TextBlock,
+    ToolCallBlock,
+)
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
@@ -116,5 +122,31 @@ def test_a_block_records_what_it_is_handed(tmp_path: Path) -> None:
         assert await block.aget([say("Where does the parrot live?")], session_id="s") == ""
         assert await block.aget([say("ok")]) == ""
         await block.close()
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize("forgotten", [1, 2, 3])
+def test_no_call_is_left_without_its_result_nor_a_result_without_its_call(
+    tmp_path: Path, forgotten: int
+) -> None:
+    def result(call_id: str) -> ChatMessage:
+        return ChatMessage(role="tool", content="seen", additional_kwargs={"tool_call_id": call_id})
+
+    async def check() -> None:
+        calls = [ToolCallBlock(tool_call_id=name, tool_name="look", tool_kwargs={}) for name in "ab"]
+        kwargs = {"tool_calls": [{"id": "c", "type": "function"}]}
+        older = ChatMessage(role="assistant", content="", additional_kwargs=kwargs)
+        calling = ChatMessage(role="assistant", blocks=calls)
+        said = [say("hi"), calling, result("a"), result("b"), older, result("c"), say("bye")]
+        store = Counted(tmp_path)
+        await store.add_messages("k", said)
+        with mnemos.open(tmp_path) as memory:
+            [stored] = memory.sessions.search_sessions()
+            memory.forget(f"message:{memory.sessions.get_messages(stored['id'])[forgotten]['id']}")
+        left = await store.get_messages("k")
+        gone = [ChatMessage(role="assistant", content="[forgotten]")] if forgotten == 1 else []
+        assert left == [say("hi"), *gone, older, result("c"), say("bye")]
+        await store.close()
 
     asyncio.run(check())

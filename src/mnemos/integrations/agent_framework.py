@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
-from mnemos.integrations.shared.history import History, item_of, message_of
+from mnemos.integrations.shared.history import History, item_of, message_of, pair_calls
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source, open_store
 from mnemos.integrations.shared.recall import recall_block
 from mnemos.storage.entries import USUAL_USER
@@ -49,7 +49,8 @@ class MnemosHistoryProvider(Opened, HistoryProvider):
 
     async def get_messages(self, session_id: str | None, **_: Any) -> list[Message]:
         stored = await self._history(session_id).read()
-        return [Message.from_dict(item_of(one, _read_text)) for one in stored]
+        messages = [Message.from_dict(item_of(one, _read_text)) for one in stored]
+        return pair_calls(messages, _find_calls) if any(one.get("forgotten") for one in stored) else messages
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Message], **_: Any) -> None:
         await self._history(session_id).append([_as_message(message) for message in messages])
@@ -113,15 +114,15 @@ with catch_warnings():
 
 
 def _read_text(stored: Mapping[str, Any]) -> dict[str, Any]:
-    text: dict[str, Any] = {"type": "text", "text": stored["content"]}
-    if stored["role"] == "tool":
-        text = {"type": "function_result", "call_id": stored["tool_call_id"], "result": stored["content"]}
-    return {"role": stored["role"], "contents": [text]}
+    return {"role": stored["role"], "contents": [{"type": "text", "text": stored["content"]}]}
+
+
+def _find_calls(message: Message) -> tuple[set[str], set[str]]:
+    ids = [(content.type, content.call_id) for content in message.contents if content.call_id]
+    answered = {call_id for kind, call_id in ids if kind == "function_result"}
+    is_lost = message.role == "tool" and not answered
+    return {one for kind, one in ids if kind == "function_call"}, {""} if is_lost else answered
 
 
 def _as_message(message: Message) -> dict[str, Any]:
-    item = message.to_dict()
-    if message.role != "tool":
-        return message_of(item)
-    calls = [content.call_id for content in message.contents if getattr(content, "call_id", None)]
-    return message_of(item, role="tool", tool_call_id=calls[0] if calls else None)
+    return message_of(message.to_dict(), role="tool" if message.role == "tool" else "assistant")

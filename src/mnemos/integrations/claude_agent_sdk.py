@@ -56,7 +56,7 @@ class MnemosSessionStore(OpenedStore, SessionStore):
         if session is None:
             return False
         # A summary that repeated what was forgotten is gone, and is made again from the lines.
-        known = _read_summary(session)
+        known = session["metadata"].get(DERIVED, {}).get("summary")
         before = await self.load(key) if known is None and session["message_count"] else None
         summary = fold_session_summary(known, key, [*(before or ()), *entries])
         made = {DERIVED: {"summary": summary}}
@@ -80,7 +80,7 @@ class MnemosSessionStore(OpenedStore, SessionStore):
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
         return [
-            {"session_id": session["metadata"]["session_id"], "mtime": _mtime(session)}
+            {"session_id": session["metadata"]["session_id"], "mtime": int(session["updated_at"] * 1000)}
             for session in await self._list(project_key)
         ]
 
@@ -88,8 +88,9 @@ class MnemosSessionStore(OpenedStore, SessionStore):
         found: list[SessionSummaryEntry] = []
         for session in await self._list(project_key):
             key = SessionKey(project_key=project_key, session_id=session["metadata"]["session_id"])
-            summary = _read_summary(session) or fold_session_summary(None, key, await self.load(key) or [])
-            found.append({**summary, "mtime": _mtime(session)})
+            known = session["metadata"].get(DERIVED, {}).get("summary")
+            summary = known or fold_session_summary(None, key, await self.load(key) or [])
+            found.append({**summary, "mtime": int(session["updated_at"] * 1000)})
         return found
 
     async def delete(self, key: SessionKey) -> None:
@@ -137,12 +138,3 @@ def _make_line(message: Any, before: list[Any], after: list[Any]) -> dict[str, A
     about = {name: value for name, value in alike[0].items() if name != "toolUseResult"}
     chained = {"uuid": message["key"], "parentUuid": uuids[-1] if uuids else None}
     return {**about, **chained, "message": {**alike[0].get("message", {}), **said}}
-
-
-def _read_summary(session: Session) -> SessionSummaryEntry | None:
-    summary: SessionSummaryEntry | None = session["metadata"].get(DERIVED, {}).get("summary")
-    return summary
-
-
-def _mtime(session: Session) -> int:
-    return int(session["updated_at"] * 1000)

@@ -7,7 +7,7 @@ else. ADK puts memories between its own tags as they are, so texts are handed ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -53,18 +53,13 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         user_id: str,
         events: Sequence[Event],
         session_id: str | None = None,
-        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
+        **_: Any,
     ) -> None:
         name = (_EVENTS,) if session_id is None else ("session", session_id)
         await self._append(app_name, user_id, map(_read_event, events), *name)
 
     async def add_memory(
-        self,
-        *,
-        app_name: str,
-        user_id: str,
-        memories: Sequence[MemoryEntry],
-        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - nothing in it is known
+        self, *, app_name: str, user_id: str, memories: Sequence[MemoryEntry], **_: Any
     ) -> None:
         await self._append(app_name, user_id, map(_read_memory, memories), _MEMORIES)
 

@@ -96,7 +96,7 @@ class MnemosSessionService(OpenedStore, Base):
         )
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        return await self._read_state(_name_state(app_name, user_id))
+        return await self._read_state(name_session(_STATE, app_name, user_id))
 
     async def append_event(self, session: Session, event: Event) -> Event:
         if event.partial:
@@ -137,8 +137,8 @@ class MnemosSessionService(OpenedStore, Base):
                 await self._memory.sessions.update_metadata(name, delta)
 
     async def _read_shared(self, app_name: str, user_id: str) -> dict[str, Any]:
-        app = await self._read_state(_name_state(app_name))
-        user = await self._read_state(_name_state(app_name, user_id))
+        app = await self._read_state(name_session(_STATE, app_name))
+        user = await self._read_state(name_session(_STATE, app_name, user_id))
         return {_APP + key: app[key] for key in app} | {_USER + key: user[key] for key in user}
 
     async def _read_state(self, name: str) -> dict[str, Any]:
@@ -153,17 +153,13 @@ def _read_text(message: Any) -> dict[str, Any]:
     return {"author": author, "content": content, **about}
 
 
-def _name_state(*owner: str) -> str:
-    return name_session(_STATE, *owner)
-
-
 def _divide(app_name: str, user_id: str, state: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the state of the session, and by their names those of the app and the user, as JSON."""
     plain = to_jsonable_python({str(key): value for key, value in state.items()}, fallback=str)
     app = {key.removeprefix(_APP): plain[key] for key in plain if key.startswith(_APP)}
     user = {key.removeprefix(_USER): plain[key] for key in plain if key.startswith(_USER)}
     own = {key: plain[key] for key in plain if not key.startswith((_APP, _USER, State.TEMP_PREFIX))}
-    return own, {_name_state(app_name): app, _name_state(app_name, user_id): user}
+    return own, {name_session(_STATE, app_name): app, name_session(_STATE, app_name, user_id): user}
 
 
 def _make_session(stored: session_types.Session, shared: dict[str, Any], events: list[Event]) -> Session:

@@ -11,12 +11,19 @@ from typing import Any
 
 from mnemos.errors import Conflict
 from mnemos.integrations.llama_index import SOURCE, as_message
-from mnemos.integrations.shared.history import History, copy_of, item_of, list_sessions, name_session
+from mnemos.integrations.shared.history import (
+    History,
+    copy_of,
+    item_of,
+    list_sessions,
+    name_session,
+    pair_calls,
+)
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_store
 from mnemos.memory.async_memory import AsyncMemory
 
 with framework("llama-index"):
-    from llama_index.core.base.llms.types import ChatMessage
+    from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
     from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
     from pydantic import PrivateAttr
 
@@ -34,10 +41,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
     def __init__(
         self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
-
-        ``private``: keep conversations in this process only.
-        """
+        """``memory``: an open one, or a home or URL; ``flags``: settings; ``private``: store nothing."""
         super().__init__()
         self._memory, self._owned = open_store(memory, private=private, **flags)
         self._user_id = user_id
@@ -83,7 +87,9 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
         archived, active, _ = await self._read(key)
         found = [one for one in archived + active if one["id"] == idx]
         if found:
-            await self._change(key, lambda *parts: tuple(_without(part, found) for part in parts))
+            await self._change(
+                key, lambda *parts: ([one for one in part if one["id"] != idx] for part in parts)
+            )
         return _as_items(found)[0] if found else None
 
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
@@ -162,9 +168,13 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
 
 
 def _as_items(messages: Sequence[_Stored]) -> list[ChatMessage]:
-    return [ChatMessage.model_validate(item_of(message)) for message in messages]
+    items = [ChatMessage.model_validate(item_of(message)) for message in messages]
+    return pair_calls(items, _find_calls) if any(one.get("forgotten") for one in messages) else items
 
 
-def _without(messages: list[_Stored], removed: Sequence[_Stored]) -> list[_Stored]:
-    ids = {one["id"] for one in removed}
-    return [one for one in messages if one["id"] not in ids]
+def _find_calls(message: ChatMessage) -> tuple[set[str], set[str]]:
+    made = {str(block.tool_call_id) for block in message.blocks if isinstance(block, ToolCallBlock)}
+    # Models that are older than these blocks.
+    made |= {str(call["id"]) for call in message.additional_kwargs.get("tool_calls") or () if "id" in call}
+    answered = str(message.additional_kwargs.get("tool_call_id", ""))
+    return made, {answered} if message.role.value in {"tool", "function"} else set()

@@ -33,10 +33,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
     def __init__(
         self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``.
-
-        ``private``: keep conversations in this process only.
-        """
+        """``memory``: an open one, or a home or URL; ``flags``: settings; ``private``: store nothing."""
         self._memory, self._owned = open_store(memory, private=private, **flags)
         self._user_id = user_id
 

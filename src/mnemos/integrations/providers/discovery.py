@@ -56,7 +56,11 @@ class Found:
 
 def find_providers(home: Path) -> list[Found]:
     """List all providers, the built-in one first; of equal names, a package comes before a folder."""
-    everything = [_built_in(), *_find_entry_points(), *_find_folders(home / FOLDER)]
+    from mnemos import __version__
+
+    about = "Sessions, notebook, facts and recall of this home"
+    built_in = Found(BUILT_IN, "built-in", __version__, about)
+    everything = [built_in, *_find_entry_points(), *_find_folders(home / FOLDER)]
     return list({one.name: one for one in reversed(everything)}.values())[::-1]
 
 
@@ -109,12 +113,6 @@ def check_provider(provider: Any, what: str) -> MemoryProvider:
 
 
 # --- sources --------------------------------------------------------------------------------------
-
-
-def _built_in() -> Found:
-    from mnemos import __version__
-
-    return Found(BUILT_IN, "built-in", __version__, "Sessions, notebook, facts and recall of this home")
 
 
 def _find_entry_points() -> Iterator[Found]:

@@ -55,6 +55,19 @@ def message_of(item: Item, *, role: str = "assistant", **fields: Any) -> dict[st
     return {"role": named if named in _ROLES else role, "content": [item], **fields}
 
 
+def pair_calls(items: Sequence[Item], find_calls: Callable[[Item], tuple[set[str], set[str]]]) -> list[Item]:
+    """Leave out calls that lost their result and results that lost their call, which models refuse.
+
+    ``find_calls`` returns the ids of the calls that an item makes and of those that it answers. The last item
+    may wait for its results.
+    """
+    found = [find_calls(item) for item in items]
+    made, answered = ({one for each in found for one in each[side]} for side in (0, 1))
+    answered |= found[-1][0] if found else set()
+    kept = [item for item, ids in zip(items, found, strict=True) if ids[0] <= answered and ids[1] <= made]
+    return kept if len(kept) == len(items) else pair_calls(kept, find_calls)
+
+
 def copy_of(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored message as one to append again; searches find only the first."""
     return {name: message[name] for name in _COPIED if name in message} | {"origin": "memory"}

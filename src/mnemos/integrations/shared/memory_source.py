@@ -78,10 +78,7 @@ class OpenedStore(Opened):
     """An adapter that keeps conversations: in this process, if nothing may be stored."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
-
-        ``private``: keep everything in this process only.
-        """
+        """``memory``: an open one, or a home or URL; ``flags``: settings; ``private``: store nothing."""
         self._memory, self._owned = open_store(memory, private=private, **flags)
 
 
