@@ -104,7 +104,7 @@ def edit(home: Path, change: Callable[[dict[str, Any]], None]) -> Path:
             change(config)
             after = tomlkit.dumps(config)
         except (tomlkit.exceptions.TOMLKitError, TypeError) as exc:
-            raise InvalidInput(f"{path} cannot be changed: {exc}. Edit it by hand.") from exc
+            raise InvalidInput(f"{path} cannot be changed: {exc}. Edit the file yourself.") from exc
         if after != before:
             files.replace(path, after.encode(), alone=True)
     return path

@@ -149,7 +149,7 @@ def _refuse_url(name: str | Path) -> None:
         )
     if scheme in ("http", "https"):
         raise InvalidInput(
-            f"A home is a folder. In Python, mnemos.open({scheme + '://…'!r}) opens the memory of a server."
+            f"A home must be a folder. To use a server, call mnemos.open({scheme + '://…'!r}) in Python."
         )
     if scheme is not None:
         raise InvalidInput(f"A home is a folder, not a {scheme}:// URL. Use its path, such as ~/.mnemos.")
@@ -183,9 +183,7 @@ def _count_seconds(label: str, value: date) -> float:
 def check_span(start: float | None, end: float | None) -> tuple[float | None, float | None]:
     """Check the bounds of a time filter, either of which may be None."""
     if start is not None and end is not None and start >= end:
-        raise InvalidInput(
-            f"since ({_render(start)}) must be before until ({_render(end)}), which is not included"
-        )
+        raise InvalidInput(f"since ({_render(start)}) must be before until ({_render(end)}).")
     return start, end
 
 

@@ -55,7 +55,8 @@ def list_scanned(target: str, content: str) -> list[str]:
 
 def check_stater(value: str | None) -> str | None:
     if value is not None and value not in STATERS:
-        raise InvalidInput(f"stated_by is {value!r}.{suggest(value, STATERS)} Use {', '.join(STATERS)}.")
+        meant = suggest(value, STATERS)
+        raise InvalidInput(f"stated_by must be one of {', '.join(STATERS)}, not {value!r}.{meant}")
     return value
 
 

@@ -105,12 +105,12 @@ def parse_filter(
     user_id: str | None = None,
 ) -> Wanted:
     if not isinstance(tier, str) or tier not in _TIERS:
-        raise InvalidInput(f"tier is {tier!r}.{suggest(tier, _TIERS)} Use {', '.join(_TIERS)}.")
+        raise InvalidInput(f"tier must be one of {', '.join(_TIERS)}, not {tier!r}.{suggest(tier, _TIERS)}")
     states = names("states", states) or []
     for state in states:
         if state not in _STATES:
             meant = suggest(state, _STATES)
-            raise InvalidInput(f"There is no state {state!r}.{meant} Use {', '.join(_STATES)}.")
+            raise InvalidInput(f"Unknown state {state!r}.{meant} Use {', '.join(_STATES)}.")
     if as_of is not None and (tier != "all" or tuple(states) != ("live",)):
         raise InvalidInput("as_of can't be combined with tier or states: past tiers are not recorded")
     marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]

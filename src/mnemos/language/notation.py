@@ -112,7 +112,7 @@ def format_line(mark: str, target: str, content: str) -> str:
 def normalize_target(target: str) -> str:
     """Return a target without blanks around it and its dots; an invalid one raises InvalidInput."""
     if not isinstance(target, str):
-        raise InvalidInput(f"target is {target!r}. Use a string such as srv.prod.")
+        raise InvalidInput(f"target must be a string such as srv.prod, not {target!r}.")
     check_visible("target", target)
     if "[" in target or "]" in target:
         raise InvalidInput(f"The target {_quote(target)} has brackets. Write it as a dotted path.")

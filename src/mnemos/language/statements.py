@@ -41,7 +41,7 @@ def make_statements(text: str, *, target: str | None, most: int) -> list[Stateme
     """
     clean = _clean(text) if isinstance(text, str) else ""
     if not clean:
-        raise InvalidInput(f"text is {text!r}. Write what to remember.")
+        raise InvalidInput(f"text must say what to remember, not {text!r}.")
     parts = list(_parts(clean, most))
     mark = guess_type(parts[0])
     about = normalize_target(target) if target is not None else name_subject(parts[0], mark)

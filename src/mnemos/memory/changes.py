@@ -129,9 +129,9 @@ class Changes:
         try:
             older = self._newest(can_be_undone, "change")
         except NotFound:
-            raise Refused(f"{problem} Neither can the entries before it.") from None
+            raise Refused(f"{problem} Nor can the entries before it.") from None
         raise Refused(
-            f"{problem} The newest one that can is entry {older.id} ({self._name(older)}): "
+            f"{problem} To undo entry {older.id} ({self._name(older)}) instead, pass its number: "
             f"`mnemos undo {older.id}`"
         )
 

@@ -64,8 +64,8 @@ def find(
     chosen = sorted(name for name, value in given.items() if value is not None)
     if chosen:
         raise InvalidInput(
-            f"{', '.join(chosen)} can't be set here: the server has its own settings, and the token decides "
-            "the space."
+            f"{', '.join(chosen)} can't be set here: the server has its own settings, and the token "
+            "determines the space."
         )
     # Points up like Memory.call: whoever opens a folder does not load the client.
     from mnemos.client.remote_memory import connect

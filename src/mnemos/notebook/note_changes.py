@@ -37,10 +37,10 @@ def check_change(action: Any, content: Any, old_text: Any) -> Change:
     """Check the parts of a change; a wrong one raises InvalidInput."""
     if action not in ACTIONS:
         raise InvalidInput(
-            f"action is {quote(action)}.{suggest(action, ACTIONS)} Use add, replace or remove."
+            f"action must be add, replace or remove, not {quote(action)}.{suggest(action, ACTIONS)}"
         )
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
-        raise InvalidInput(f"{action} needs old_text: a part of the entry that no other entry has")
+        raise InvalidInput(f"{action} needs old_text: a part of the entry that no other entry contains")
     return Change(
         action,
         "" if action == "remove" else check_entry(content),
@@ -51,22 +51,23 @@ def check_change(action: Any, content: Any, old_text: Any) -> Change:
 def check_operations(operations: Any) -> list[Change]:
     if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
         raise InvalidInput(
-            f"operations is {quote(operations)}. Use a list of objects with action, content, old_text."
+            "operations must be a list of objects with action, content and old_text, not "
+            f"{quote(operations)}."
         )
     if len(operations) > _MOST_OPERATIONS:
         raise TooLarge(
-            f"{len(operations)} operations are too many. The limit is {_MOST_OPERATIONS}. Use several calls."
+            f"The call has {len(operations)} operations. The limit is {_MOST_OPERATIONS}. Use several calls."
         )
     changes = []
     for number, one in enumerate(operations, start=1):
         if not isinstance(one, Mapping):
             raise InvalidInput(
-                f"operation {number} is {quote(one)}. Use an object with action, content, old_text."
+                f"operation {number} must be an object with action, content and old_text, not {quote(one)}."
             )
         unknown = one.keys() - {"action", "content", "old_text"}
         if unknown:
             names = ", ".join(map(quote, sorted(unknown, key=str)))
-            raise InvalidInput(f"operation {number} has {names}. Use action, content, old_text.")
+            raise InvalidInput(f"operation {number} has {names}. Use action, content and old_text.")
         try:
             changes.append(check_change(one.get("action"), one.get("content"), one.get("old_text")))
         except InvalidInput as exc:
@@ -124,13 +125,13 @@ def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int)
     size, former = len(join_entries(after)), len(join_entries(list(before)))
     if size <= limit or size < former:
         return
-    too_many = f"would have {size:,}, {size - limit:,} too many"
+    too_many = f"would have {size:,} characters, {size - limit:,} more than its limit of {limit:,}"
     if not before:
-        raise TooLarge(f"{book.filename} may have {limit:,} characters and {too_many}. Shorten it.")
+        raise TooLarge(f"{book.filename} {too_many}. Shorten the entry.")
     raise TooLarge(
-        f"{book.filename} has {former:,} of {limit:,} characters and {too_many}. "
-        "Shorten it, replace or remove an entry in the same call (operations), or move facts out with "
-        "the tool memory_optimize. Entries: " + "; ".join(map(_preview, before))
+        f"{book.filename} {too_many}; it has {former:,} now. Shorten the entry, replace or remove "
+        "another in the same call (operations), or move facts out with the tool memory_optimize. "
+        "Entries: " + "; ".join(map(_preview, before))
     )
 
 

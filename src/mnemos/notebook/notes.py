@@ -117,7 +117,7 @@ def _is_visible(character: str) -> bool:
 def check_entry(content: str) -> str:
     """Return a new entry as it is stored; one that can't be read back raises InvalidInput."""
     if not isinstance(content, str) or not any(map(_is_visible, content)):
-        raise InvalidInput(f"content is {quote(content)}. Write the note.")
+        raise InvalidInput(f"content must be the text of a note, not {quote(content)}.")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(line.strip() == _SIGN for line in entry.split("\n")):
         raise InvalidInput("content has a line with only §, which separates entries. Remove it.")

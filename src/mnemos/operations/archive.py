@@ -217,8 +217,8 @@ class BackedUp(Result, frozen=True, kw_only=True):
 
 
 class Restore(Operation, frozen=True, kw_only=True):
-    """Replace the whole database, with every space, with a backup. A copy of the current data is kept next to
-    it."""
+    """Replace the whole database, including every space, with a backup. A copy of the current data is kept
+    next to it."""
 
     traits: ClassVar[Traits] = Traits(
         title="Restore a backup",

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 MOST = 2**53
 """Largest whole number that JSON carries unchanged everywhere."""
 
-Session = Annotated[str, Meta(description="Id of the session, or its beginning, or its title")]
+Session = Annotated[str, Meta(description="Id of the session, the beginning of it, or its title")]
 Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
-Project = Annotated[str | None, Meta(description="Project: path or folder")]
+Project = Annotated[str | None, Meta(description="Only this project: its path or last folder")]
 
 
 def moment(description: str) -> Meta:
@@ -75,10 +75,8 @@ def is_unlisted(extra: Mapping[str, Any] | None) -> bool:
 OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
 AllProjects = Annotated[bool, person_only("Don't prefer the current project")]
 # A program that calls for a model names the user: see ``Memory.call``.
-User = Annotated[str | None, person_only("Only data of this user, and data without a user")]
-Revision = Annotated[
-    int | None, Meta(description="Fail if the session has another revision, because someone changed it")
-]
+User = Annotated[str | None, person_only("Only this user's data, and data without a user")]
+Revision = Annotated[int | None, Meta(description="Fail if the session has changed since this revision")]
 Allow = Annotated[bool, person_only("Store it even if it looks like a prompt injection")]
 
 
@@ -121,7 +119,7 @@ def replace_surrogates(value: Any) -> Any:
 def path_of(text: str, field: str = "path") -> Path:
     """Return the absolute path of a file, ``~`` expanded; an impossible name raises InvalidInput."""
     if not text.strip() or "\0" in text:
-        raise InvalidInput(f"{field} is {text!r}. Use the name of a file or folder.")
+        raise InvalidInput(f"{field} must name a file or folder, not {text!r}.")
     check_path(text)
     try:
         return Path(text).expanduser().absolute()
@@ -161,7 +159,7 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
     choices = _choices(fields.get(at[1], {}))
     if choices and complaint.startswith("Invalid enum value"):
         meant = suggest(arguments.get(at[1]), choices)
-        return f"{at[1]} is {value}.{meant} Use {', '.join(choices)}"
+        return f"{at[1]} must be one of {', '.join(choices)}, not {value}.{meant}".removesuffix(".")
     if expected := _EXPECTED.fullmatch(complaint):
         return f"{at[1]} must be {expected[1]}, not {value}"
     return f"{at[1]} is {value}: {complaint[:1].lower()}{complaint[1:]}"

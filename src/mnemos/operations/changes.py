@@ -27,7 +27,7 @@ class ListChanges(Operation, frozen=True, kw_only=True):
         Meta(description="Cursor from an earlier answer, 0-0-0 for the start, or a date or time"),
     ] = None
     limit: Annotated[int, up_to(1000)] = 50
-    recalls: Annotated[bool, leave_unlisted("Also list questions that were asked from now on")] = False
+    recalls: Annotated[bool, leave_unlisted("Also list questions asked from now on")] = False
 
     def run(self, memory: Memory) -> ChangesFound:
         page = read_changes(memory, self.since, self.limit, recalls=self.recalls)

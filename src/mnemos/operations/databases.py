@@ -75,7 +75,7 @@ class CopyDatabase(Operation, frozen=True, kw_only=True):
 
 
 class DeleteDatabase(Operation, frozen=True, kw_only=True):
-    """Permanently delete a database and its snapshots. Its name must be given twice."""
+    """Permanently delete a database and its snapshots. Pass its name twice."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a database",
@@ -160,7 +160,7 @@ class SnapshotList(Result, frozen=True, kw_only=True):
 
 
 class RestoreDatabase(Operation, frozen=True, kw_only=True):
-    """Restore a snapshot of a database, by default the newest. The present state becomes a snapshot first."""
+    """Restore a snapshot of a database, by default the newest, after taking one of the current state."""
 
     traits: ClassVar[Traits] = Traits(
         title="Restore a database", reverts=True, positional=("database", "snapshot"), example="default"

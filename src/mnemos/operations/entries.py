@@ -454,9 +454,7 @@ class BackendShown(Result, frozen=True, kw_only=True):
 
 def _missing(backend: MemoryBackend, user: str, key: str) -> NotFound:
     name = backend.backend_name
-    return NotFound(
-        f"There is no entry {key!r} of user {user!r} in {name}. The tool entries_list lists the keys."
-    )
+    return NotFound(f"User {user!r} has no entry {key!r} in {name}. The tool entries_list lists the keys.")
 
 
 def _note(backend: MemoryBackend) -> str | UnsetType:

@@ -27,7 +27,7 @@ class Evaluate(LongOperation, frozen=True, kw_only=True):
     )
 
     html: Annotated[str, Meta(description="Also write the report as an HTML page to this file")] | None = None
-    quick: Annotated[bool, Meta(description="Only run the scored trial, without the workload")] = False
+    quick: Annotated[bool, Meta(description="Run only the scored test, without the workload")] = False
 
     def work(self, memory: Memory, progress: Progress) -> Evaluated:
         path = None if self.html is None else _check_path(self.html)
@@ -130,7 +130,7 @@ def render_ms(value: float) -> str:
 def _check_path(name: str) -> Path:
     path = path_of(name, "html")
     if path.is_dir() or not path.parent.is_dir():
-        raise InvalidInput(f"html is {name!r}. Use the name of a file in an existing folder.")
+        raise InvalidInput(f"html must name a file in an existing folder, not {name!r}.")
     return path
 
 

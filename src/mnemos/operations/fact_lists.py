@@ -254,7 +254,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
     )
 
     id: Annotated[str | None, Meta(description="Id of a fact, e.g. f12")] = None
-    target: Annotated[str | None, Meta(description="Or a target whose whole history to erase")] = None
+    target: Annotated[str | None, Meta(description="Or a target, to erase its whole history")] = None
     scope: Scope = None
     session_id: SessionId = None
     user_id: User = None

@@ -265,7 +265,7 @@ class Tick(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(
         title="Begin a turn",
         help="Begin a turn, as an agent does on every user message. Closes scopes that the message says are "
-        "done, and scopes that were left alone.",
+        "done, and scopes that have not been used for a while.",
         begins=True,
         positional=("turn",),
         example='7 --message "merged and deployed"',

@@ -54,7 +54,7 @@ class Forget(Operation, frozen=True, kw_only=True):
             "entry:ID or template:NAME"
         ),
     ] = None
-    refs: Annotated[list[str] | None, leave_unlisted("Several: references to erase, or ids to withdraw")] = (
+    refs: Annotated[list[str] | None, leave_unlisted("Several references to erase, or ids to withdraw")] = (
         None
     )
     user_id: User = None

@@ -72,7 +72,7 @@ class _Import(LongOperation, frozen=True, kw_only=True):
         None
     )
     since: Annotated[
-        str | float | None, moment("Skip files, or conversations in an export, that ended before this")
+        str | float | None, moment("Skip files and conversations that ended before this date or time")
     ] = None
     dry_run: DryRun = False
 
@@ -219,13 +219,13 @@ class Imported(Result, frozen=True, kw_only=True):
 
 
 class ImportFound(LongOperation, frozen=True, kw_only=True):
-    """Find conversations of other programs on this machine, in their usual places and among the downloads,
-    and import the chosen ones. Without a choice, list what was found."""
+    """Find other programs' conversations on this machine, in their usual places and in Downloads, and import
+    the chosen ones. Without a choice, list what was found."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import what is found",
-        help="Find conversations of other programs on this machine, in their usual places and among your "
-        "downloads. At a terminal, offers to import each of them.",
+        help="Find other programs' conversations on this machine, in their usual places and in Downloads. "
+        "In a terminal, offers to import each of them.",
         idempotent=True,
         local=True,
         begins=True,
@@ -316,8 +316,7 @@ class SourcesFound(Result, frozen=True, kw_only=True):
         if not self.there:
             return (
                 "Found no conversations of agent programs in their usual places, and no ChatGPT or "
-                "Claude.ai export among the downloads. Use `mnemos import PATH` for a "
-                "file or folder elsewhere."
+                "Claude.ai export in Downloads. To import another file or folder, use `mnemos import PATH`."
             )
         return join_items(
             [

@@ -73,8 +73,8 @@ class Show(Operation, frozen=True, kw_only=True):
             if _NUMBER.fullmatch(text):
                 return self._show_message(memory, int(text))
             raise NotFound(
-                f"Nothing has the id {cut(text, 80)!r}. Use the tool sessions_list to list sessions, and the "
-                "tool sessions_search to find messages."
+                f"Nothing has the id {cut(text, 80)!r}. The tool sessions_list lists sessions, and the tool "
+                "sessions_search finds messages."
             ) from None
 
     def _explain(self, memory: Memory, ref: str) -> Shown:

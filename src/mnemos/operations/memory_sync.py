@@ -41,11 +41,12 @@ class Sync(LongOperation, frozen=True, kw_only=True):
     )
 
     other: Annotated[
-        str | None, Meta(description="A folder that both machines reach, ssh://HOST, or the URL of a server")
+        str | None,
+        Meta(description="A folder that both can reach, ssh://HOST, or the URL of a server"),
     ] = None
     dry_run: Annotated[bool, Meta(description="Only show how much differs")] = False
     serve: Annotated[
-        bool, person_only("Answer another machine on standard input and output; ssh runs this")
+        bool, person_only("Serve another machine over standard input and output; used by ssh")
     ] = False
 
     def work(self, memory: Memory, progress: Progress) -> Synced:
@@ -195,8 +196,8 @@ def _count(kind: str, number: int) -> str:
 
 
 class AnswerSync(LongOperation, frozen=True, kw_only=True):
-    """Answer one request of another memory that syncs with this one. Programs call it; `mnemos sync URL`
-    does so."""
+    """Answer a request from another memory that syncs with this one. Programs such as `mnemos sync URL`
+    call it."""
 
     traits: ClassVar[Traits] = Traits(
         title="Answer a sync",

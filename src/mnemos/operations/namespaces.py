@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 Expiry = Annotated[float | None, Meta(description="When it expires, in Unix seconds")]
 Labels = Annotated[list[str], Meta(description="Labels of the namespace; the first is its owner")]
 
-Namespace = Annotated[
-    list[str] | None, leave_unlisted("Labels of a namespace of this memory, instead of a user")
-]
+Namespace = Annotated[list[str] | None, leave_unlisted("Labels of a namespace, instead of a user")]
 
 
 def choose_place(memory: Memory, user: str, namespace: list[str] | None) -> tuple[MemoryBackend, Any]:
@@ -79,7 +77,7 @@ class FindEntries(Operation, frozen=True, kw_only=True):
     ] = None
     limit: Annotated[int, up_to(10_000)] = 20
     offset: Offset = 0
-    key: Annotated[str | None, leave_unlisted("Only the entry with this key of the namespace")] = None
+    key: Annotated[str | None, leave_unlisted("Only the entry with this key")] = None
     exact: Annotated[bool, leave_unlisted("With a query: search only this namespace, not those below it")] = (
         False
     )

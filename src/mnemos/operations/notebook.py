@@ -43,7 +43,7 @@ class EditNotes(Operation, frozen=True, kw_only=True):
     content: Annotated[str | None, Meta(description="The entry, for add and replace")] = None
     target: Target = "memory"
     old_text: Annotated[
-        str | None, Meta(description="Part of the entry to replace or remove, found in no other entry")
+        str | None, Meta(description="Part of the entry to replace or remove; no other entry may contain it")
     ] = None
     operations: Annotated[
         list[dict[str, Any]] | None,
@@ -189,7 +189,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     target: Target
     text: Annotated[str | None, Meta(description="New text of the whole file")] = None
     base: Annotated[
-        str | None, Meta(description="Version that was edited; later changes by others are kept")
+        str | None, Meta(description="Version that you edited; others' later changes are kept")
     ] = None
     allow: Allow = False
 
@@ -281,8 +281,8 @@ class UndoNotes(Operation, frozen=True, kw_only=True):
 
 
 class OptimizeNotes(Operation, frozen=True, kw_only=True):
-    """Make room in notebook files above the threshold: drop what the facts say already, move constraints,
-    decisions and values into facts, and shorten what is verbose. Safe to run on a schedule."""
+    """Make room in notebook files above the threshold: drop entries that the facts already contain, move
+    constraints, decisions and values to facts, and shorten wordy entries. Safe to run on a schedule."""
 
     traits: ClassVar[Traits] = Traits(title="Make room in the notebook", idempotent=True, example="--dry-run")
 

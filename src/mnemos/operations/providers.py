@@ -75,7 +75,7 @@ class ProviderField(Info, frozen=True, kw_only=True):
 
 
 class ShowProviders(Operation, frozen=True, kw_only=True):
-    """Show if the selected provider is installed, configured and available."""
+    """Show whether the selected provider is installed, configured and available."""
 
     traits: ClassVar[Traits] = Traits(title="Show the provider", read_only=True, begins=True, local=True)
 
@@ -138,12 +138,12 @@ class ProviderShown(Result, frozen=True, kw_only=True):
 
 
 class SetUpProvider(Operation, frozen=True, kw_only=True):
-    """Set up a memory provider and use it from now on; builtin returns to the built-in one alone. Secrets are
+    """Set up a memory provider and use it from now on; builtin switches back to the built-in one. Secrets are
     stored in the .env file of the home, readable by its owner only."""
 
     traits: ClassVar[Traits] = Traits(
         title="Set up a provider",
-        help="Set up a memory provider and use it from now on; builtin returns to the built-in one alone. "
+        help="Set up a memory provider and use it from now on; builtin switches back to the built-in one. "
         "At a terminal, asks for what the provider needs. Secrets are stored in the .env file of the home, "
         "readable by its owner only.",
         idempotent=True,

@@ -83,19 +83,17 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
     deep: Annotated[
         bool,
-        person_only("Have a small model read the best passages with the question: slower, more often right"),
+        person_only("Rerank the best passages with a small model: slower, but more accurate"),
     ] = False
     project: Project = None
     all_projects: AllProjects = False
-    matches_only: Annotated[
-        bool, leave_unlisted("Leave out messages that are only next to one that matches")
-    ] = False
+    matches_only: Annotated[bool, leave_unlisted("Leave out messages that are only next to a match")] = False
     explain: Annotated[
         bool, leave_unlisted("Show what each score is made of, what each stage did and how long it took")
     ] = False
     probe: Annotated[
         str | None,
-        leave_unlisted("A missing passage, e.g. message:42: show at which stage it fell out"),
+        leave_unlisted("Show why this passage is missing, e.g. message:42"),
     ] = None
     user_id: User = None
 

@@ -1,4 +1,4 @@
-"""The operation that shows which questions were asked of the memory."""
+"""The operation that lists the questions to recall."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SHOWN = 100
 
 
 class ListRecalls(Operation, frozen=True, kw_only=True):
-    """List the questions that were asked of recall, newest first: when, by whom, what was found."""
+    """List the questions to recall, newest first: when, by whom, and what was found."""
 
     traits: ClassVar[Traits] = Traits(
         title="List recalls",
-        help="Show which questions were asked of recall, newest first: when, by whom, what was found and how "
+        help="List the questions to recall, newest first: when, by whom, what was found and how "
         "long it took. The last 1,000 are kept. Set recall_log = false to keep none.",
         read_only=True,
         example="--limit 10",

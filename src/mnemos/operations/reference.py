@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemos.operations import registry
+from mnemos.operations.arguments import MOST
 from mnemos.operations.index import ENTRIES, Entry
 
 INDEX = "operations.md"
@@ -129,11 +130,14 @@ def _type(field: dict[str, Any]) -> str:
         of = _type(field.get("items", {}))
         return f"list of {of}s" if of in ("string", "object", "integer") else f"list of {of}"
     low, high = field.get("minimum"), field.get("maximum")
-    return f"{kind} {low} to {high}" if low is not None and high is not None else kind
+    if low is None or high is None:
+        return kind
+    return f"{kind} from {low}" if high == MOST else f"{kind} {low} to {high}"
 
 
 def _description(field: dict[str, Any]) -> str:
-    return str(field.get("description", ""))
+    # An optional field with a limit has its description in the kind that is not null.
+    return next((one["description"] for one in (field, *field.get("anyOf", ())) if "description" in one), "")
 
 
 def main() -> None:

@@ -373,9 +373,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
         title="Delete a session", destructive=True, positional=("session",), example="trip-to-lisbon --yes"
     )
 
-    session: Annotated[str | None, Meta(description="Id of the session, or its beginning, or its title")] = (
-        None
-    )
+    session: Session | None = None
     sessions: Annotated[list[str] | None, Meta(description="Several sessions")] = None
     if_revision: Revision = None
 
@@ -431,7 +429,7 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         str | float | None,
         Meta(description="Delete sessions before this date instead: 2026-01-31, last month"),
     ] = None
-    by: Annotated[Literal["last_message", "start"], Meta(description="What their age is measured from")] = (
+    by: Annotated[Literal["last_message", "start"], Meta(description="Event that age counts from")] = (
         "last_message"
     )
     source: Source = None

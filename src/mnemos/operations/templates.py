@@ -223,7 +223,7 @@ class SuggestTemplates(Operation, frozen=True, kw_only=True):
 
     type: Type = None
     limit: Annotated[int, up_to(100)] = 10
-    sessions: Annotated[int, up_to(10_000, "Number of newest sessions to look at")] = 200
+    sessions: Annotated[int, up_to(10_000, "Number of newest sessions to examine")] = 200
 
     def run(self, memory: Memory) -> TemplatesSuggested:
         found = memory.templates.suggest(self.limit, task_type=self.type, sessions=self.sessions)
@@ -282,9 +282,9 @@ class CompareTemplates(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Do templates help?", read_only=True, example="--type code")
 
     template: Annotated[str | None, Meta(description="Only sessions that began with this template")] = None
-    type: Annotated[Kind | None, Meta(description="Only this kind of work, on both sides")] = None
+    type: Annotated[Kind | None, Meta(description="Only this kind of work, for both groups")] = None
     source: Source = None
-    sessions: Annotated[int, up_to(100_000, "Number of newest sessions to look at")] = 1_000
+    sessions: Annotated[int, up_to(100_000, "Number of newest sessions to examine")] = 1_000
 
     def run(self, memory: Memory) -> TemplatesCompared:
         found = memory.templates.experiment(

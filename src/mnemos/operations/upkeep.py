@@ -92,14 +92,14 @@ class Stats(Result, frozen=True, kw_only=True):
 
 
 class Optimize(LongOperation, frozen=True, kw_only=True):
-    """Optimize the index and compute missing vectors, in short steps so that nobody waits."""
+    """Optimize the index and compute missing vectors, in short steps that don't block other programs."""
 
     traits: ClassVar[Traits] = Traits(title="Optimize the index", idempotent=True, example="--seconds 10")
 
     seconds: Annotated[float, Meta(gt=0, description="Stop after about this many seconds")] | None = None
     deep: Annotated[
         bool,
-        person_only("Also make the word index of a PostgreSQL server again, which erases forgotten words"),
+        person_only("Also rebuild the word index on a PostgreSQL server, which erases forgotten words"),
     ] = False
 
     def work(self, memory: Memory, progress: Progress) -> Done:

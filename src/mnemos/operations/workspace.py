@@ -55,8 +55,8 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     offset: Annotated[int, Meta(ge=0, description="Number of rows to skip")] = 0
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
     read_only: Annotated[bool, leave_unlisted("Refuse every change")] = False
-    plan: Annotated[bool, leave_unlisted("Also show how SQLite runs it; for one statement")] = False
-    whole: Annotated[bool, leave_unlisted("Return long texts and bytes whole")] = False
+    plan: Annotated[bool, leave_unlisted("Also show the query plan; for one statement")] = False
+    whole: Annotated[bool, leave_unlisted("Return long texts and blobs in full")] = False
     user_id: User = None
 
     def writes(self) -> bool:

@@ -45,7 +45,7 @@ def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     begun = () if titled else find_by_short_id(tx, text, _MOST_MATCHES)
     matches = titled or [row for row in begun if is_visible(row, user)]
     if not matches:
-        raise NotFound(f"No session has the title {text!r} or an id that starts with it.")
+        raise NotFound(f"There is no session with the id or title {text!r}.")
     shortest = min(matches, key=lambda row: len(row.id))
     # The ids of delegated tasks begin with the id of their session.
     if not all(row.id.startswith(f"{shortest.id}:") for row in matches if row is not shortest):

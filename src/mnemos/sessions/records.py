@@ -108,7 +108,7 @@ def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
 def _check_origin(origin: Any) -> str:
     if origin == MEMORY:
         return MEMORY
-    raise InvalidInput(f"origin is {origin!r}. Use {MEMORY!r}, or omit it.")
+    raise InvalidInput(f"origin must be {MEMORY!r} or omitted, not {origin!r}.")
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:

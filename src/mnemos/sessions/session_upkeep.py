@@ -205,7 +205,7 @@ def check_days(value: Any) -> float:
 def check_age(by: Any) -> bool:
     """Return True if the age of a session is counted from its start."""
     if by not in ("last_message", "start"):
-        raise InvalidInput(f"Unknown value {by!r} of by. Use last_message or start.")
+        raise InvalidInput(f"by must be last_message or start, not {by!r}.")
     return bool(by == "start")
 
 

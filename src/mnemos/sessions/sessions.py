@@ -79,7 +79,7 @@ class Sessions(MessageLog):
         if self._is_off(session.id, private=private):
             return session.id
         if not self._storage.write(lambda tx: tx.sessions.create(session)):
-            raise AlreadyExists(f"session {session.id!r} already exists. Choose another id, or append to it.")
+            raise AlreadyExists(f"Session {session.id!r} already exists. Choose another id, or append to it.")
         return session.id
 
     def ensure_session(

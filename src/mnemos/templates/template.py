@@ -138,7 +138,7 @@ def parse_tags(value: Any) -> list[str]:
     """Return the unique tags of a list, or of a string with commas."""
     several = [value] if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(tag, str) for tag in several):
-        raise InvalidInput(f"tags is {_short(value)}. Use a list of strings.")
+        raise InvalidInput(f"tags must be a list of strings, not {_short(value)}.")
     apart = [tag.strip() for text in several for tag in text.split(",")]
     wanted = list(dict.fromkeys(name("a tag", tag) for tag in apart if tag))
     if len(wanted) > MAX_TAGS:
@@ -148,7 +148,7 @@ def parse_tags(value: Any) -> list[str]:
 
 def check_description(value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"description is {_short(value)}. Use a string.")
+        raise InvalidInput(f"description must be a string, not {_short(value)}.")
     if len(value) > MAX_DESCRIPTION:
         raise InvalidInput(f"description has {len(value):,} characters. Use at most {MAX_DESCRIPTION:,}.")
     return replace_surrogates(value).replace("\0", "")
@@ -161,7 +161,7 @@ def replace_surrogates(text: str) -> str:
 
 def _parse_examples(value: Any) -> list[ToolCallExample]:
     if not isinstance(value, list):
-        raise InvalidInput(f"examples is {_short(value)}. Use a list of objects.")
+        raise InvalidInput(f"examples must be a list of objects, not {_short(value)}.")
     examples: list[ToolCallExample] = []
     for number, one in enumerate(value, start=1):
         try:
@@ -173,7 +173,7 @@ def _parse_examples(value: Any) -> list[ToolCallExample]:
 
 def _check_object(what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{what} is {_short(value)}. Use an object with named fields.")
+        raise InvalidInput(f"{what} must be an object with named fields, not {_short(value)}.")
     return value
 
 
@@ -183,12 +183,12 @@ def _parse_result(value: Any) -> str:
         return value
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
-    raise InvalidInput(f"result is {_short(value)}. Use a string.")
+    raise InvalidInput(f"result must be a string, not {_short(value)}.")
 
 
 def _check_bool(label: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"{label} is {_short(value)}. Use true or false.")
+        raise InvalidInput(f"{label} must be true or false, not {_short(value)}.")
     return value
 
 
@@ -200,17 +200,17 @@ def _short(value: Any) -> str:
 def check_name(template_name: Any) -> str:
     """Return the name in Unicode NFC; InvalidInput if it is not a safe file name on every system."""
     if not isinstance(template_name, str) or not template_name:
-        raise InvalidInput(f"name is {template_name!r}. {_NAME_RULE}.")
+        raise InvalidInput(f"{template_name!r} is not a valid template name. {_NAME_RULE}.")
     shown = repr(template_name) if len(template_name) <= MAX_NAME else f"{template_name[:MAX_NAME]!r}…"
     clean = unicodedata.normalize("NFC", template_name)
     if len(clean) > MAX_NAME or len(clean.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
-        raise InvalidInput(f"name is {shown} and too long. Use at most {MAX_NAME} characters.")
+        raise InvalidInput(f"The template name {shown} is too long. Use at most {MAX_NAME} characters.")
     if not all(_is_allowed(char) for char in clean) or ".." in clean or "  " in clean:
-        raise InvalidInput(f"name is {shown}. {_NAME_RULE}.")
+        raise InvalidInput(f"{shown} is not a valid template name. {_NAME_RULE}.")
     if not _is_word(clean[0]) or not _is_word(clean[-1]):
-        raise InvalidInput(f"name is {shown}. It must start and end with a letter or a digit.")
+        raise InvalidInput(f"A template name must start and end with a letter or digit, not {shown}.")
     if clean.casefold().partition(".")[0].strip() in _RESERVED:
-        raise InvalidInput(f"name is {shown}, which some systems reserve for a device. Choose another.")
+        raise InvalidInput(f"Some systems reserve the name {shown} for a device. Choose another.")
     return clean
 
 

@@ -56,7 +56,7 @@ def inject(
             f"Unknown format {format!r}.{suggest(format, FORMATS)} Use {' or '.join(FORMATS)}."
         )
     if not isinstance(template, SessionTemplate):
-        raise InvalidInput(f"template is {template!r}. Use a SessionTemplate, as returned by get_template.")
+        raise InvalidInput(f"template must be a SessionTemplate, as get_template returns, not {template!r}.")
     if not isinstance(messages, (list, tuple)) or not all(isinstance(one, Mapping) for one in messages):
         raise InvalidInput("messages must be a list of messages, as you would send it to the API")
     examples = [example for example in template.examples if can_inject(example)]

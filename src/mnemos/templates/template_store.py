@@ -407,7 +407,7 @@ def removal_key(template: SessionTemplate) -> str:
 def _check_max_examples(value: Any) -> int:
     most = whole("max_examples", value)
     if not 1 <= most <= MAX_EXAMPLES:
-        raise InvalidInput(f"max_examples is {value!r}. Use 1 to {MAX_EXAMPLES}.")
+        raise InvalidInput(f"max_examples must be from 1 to {MAX_EXAMPLES}, not {value!r}.")
     return most
 
 

@@ -276,9 +276,7 @@ def chat_reader(
             # Before the end, because only the last mark may say that everything was read.
             yield Mark(min(found.position, source.size - 1), number)
         if number and not understood:
-            raise InvalidInput(
-                f"{source.path} is not a {title} export: it has no conversation that could be read"
-            )
+            raise InvalidInput(f"{source.path} is not a {title} export: no conversation in it can be read")
         yield Mark(source.size, number)
 
     return Reader(kind, title, find_exports, read, resumes=False)

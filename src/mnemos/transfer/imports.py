@@ -108,10 +108,10 @@ class Imports:
     def _count_changed(self, reader: Reader, path: Path, since: float | None, report: ImportReport) -> int:
         """Return the bytes of the files to read, at least 1 for each; the others go into the report."""
         if not path_exists(path):
-            raise NotFound(f"{path} does not exist. Choose a file or folder of {reader.title}.")
+            raise NotFound(f"{path} does not exist. Pass the path of {reader.title} conversations.")
         total = sum(max(1, source.size) for source, _ in self._find_changed(reader, path, since, report))
         if not (total or report.unchanged or report.left_out or report.problems):
-            raise NotFound(f"{path} has no {reader.title} conversations. Choose another file or folder.")
+            raise NotFound(f"Found no {reader.title} conversations in {path}. Choose another file or folder.")
         return total
 
     def _find_changed(

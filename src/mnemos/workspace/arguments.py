@@ -64,7 +64,7 @@ def check_timeout(timeout: Any, default: float) -> float:
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not is_number or not 0 < timeout <= limits.MOST_SECONDS:
         raise InvalidInput(
-            f"timeout is {timeout!r}. Use more than 0 seconds and at most {limits.MOST_SECONDS:g}."
+            f"timeout must be more than 0 and at most {limits.MOST_SECONDS:g} seconds, not {timeout!r}."
         )
     return float(timeout)
 
@@ -82,7 +82,7 @@ def check_key(key: Any, mode: str) -> list[str]:
     """Return the key columns, from one name, names with commas between them, or a list."""
     names = key.split(",") if isinstance(key, str) else [] if key is None else key
     if not _is_list(names) or not all(isinstance(name, str) and name.strip() for name in names):
-        raise InvalidInput(f"key is {key!r}. Use the name of a column, or several separated by commas.")
+        raise InvalidInput(f"key must be the name of a column, or several separated by commas, not {key!r}.")
     if mode == "upsert" and not names:
         raise InvalidInput("upsert needs a key: the column or columns that identify a row")
     return [name.strip() for name in names]

@@ -57,7 +57,7 @@ class Folder:
         if not path.is_file():
             known = [info.name for info in self.databases()]
             there = ", ".join(known) or "none yet"
-            raise NotFound(f"There is no database {name!r}.{suggest(name, known)} The databases are {there}.")
+            raise NotFound(f"There is no database {name!r}.{suggest(name, known)} Databases: {there}.")
         return path
 
     def check_free(self, name: str) -> Path:

@@ -241,9 +241,7 @@ class Worker:
             except OverflowError as exc:
                 raise InvalidInput(NUMBER_TOO_LARGE) from exc
             except (UnicodeEncodeError, TypeError, RecursionError) as exc:
-                raise InvalidInput(
-                    f"A value can't be stored: {exc}. Use text, numbers, bytes or null."
-                ) from exc
+                raise InvalidInput(f"Can't store a value: {exc}. Use text, numbers, bytes or null.") from exc
             except Gone:
                 if last:
                     raise

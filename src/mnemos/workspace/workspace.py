@@ -274,7 +274,7 @@ class Workspace:
         self._check_writable()
         self._folder.find(database)
         if confirm != database:
-            raise Refused(f"confirm is {confirm!r}. To delete the database, pass its name {database!r}.")
+            raise Refused(f"confirm must be the name of the database, {database!r}, not {confirm!r}.")
         self.close()
         self._folder.delete(database)
         self._tables_changed(database)

@@ -254,8 +254,8 @@ def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("memory_backend", {"action": "zap"}, "action is 'zap'. Use delete, evaluate, info"),
-        ("sqlite_import", {"table": "t", "mode": "zap"}, "mode is 'zap'. Use append, create, replace"),
+        ("memory_backend", {"action": "zap"}, "action must be one of delete, evaluate, info"),
+        ("sqlite_import", {"table": "t", "mode": "zap"}, "mode must be one of append, create, replace"),
         ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'. Use query, params"),
         ("sqlite_delete", {"database": "default"}, "the argument 'confirm' is missing"),
     ],

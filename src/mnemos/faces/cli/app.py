@@ -141,7 +141,7 @@ class LazyGroup(click.Group):
             return f"There is nothing to set up in {word}: {records} its conversations. {also}"
         if self._prefix == "connect ":
             return (
-                f"There is no client {word!r} to connect. Clients: {names}. Other MCP clients can start "
+                f"Unknown client {word!r}. Use {names}. To connect another MCP client, configure it to run "
                 "`mnemos mcp`."
             )
         if self._prefix == "import ":

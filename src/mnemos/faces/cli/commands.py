@@ -169,7 +169,7 @@ def _confirm(request: Operation, memory: Memory) -> None:
     if not at_stake:
         return
     if not is_terminal(sys.stdin):
-        raise Refused(f"This {request.traits.verb} {at_stake}. Add --yes to do it.")
+        raise Refused(f"This {request.traits.verb} {at_stake}. Add --yes to confirm.")
     if not click.confirm(plain(f"This {request.traits.verb} {at_stake}. Continue?"), err=True):
         raise Refused("Cancelled. Nothing was changed.")
 
@@ -181,7 +181,7 @@ def _check_agreed(request: Operation, memory: Memory) -> None:
     texts = [question.text.removesuffix("\nContinue?") for question in request.questions(memory)]
     if texts:
         diff = ", or --diff to see it" if hasattr(request, "diff") else ""
-        raise Refused("\n".join([*texts, f"Nothing was changed. Add --yes to do it{diff}."]))
+        raise Refused("\n".join([*texts, f"Nothing was changed. Add --yes to confirm{diff}."]))
 
 
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
@@ -312,10 +312,10 @@ def parameters_of(operation: type[Operation]) -> Parameters:
     ]
     if operation.traits.watches:
         parameters.append(
-            click.Option(["--watch"], is_flag=True, help="Keep watching for changes until Ctrl-C.")
+            click.Option(["--watch"], is_flag=True, help="Keep watching for changes until Ctrl-C")
         )
     if operation.traits.destructive or operation.traits.asks:
-        parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask for confirmation."))
+        parameters.append(click.Option(["--yes"], is_flag=True, help="Don't ask for confirmation"))
     return Parameters(
         parameters, [(field.name.upper(), _argument_help(field, operation)) for field in positional]
     )

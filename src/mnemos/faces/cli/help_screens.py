@@ -416,6 +416,8 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
     common = [one for one in params if one not in own]
     for title, some in (("Options", own), ("Global options", common)):
         records = [record for one in some if (record := one.get_help_record(ctx))]
+        # Click's own helps end with a period, those of fields don't.
+        records = [(name, text.removesuffix(".")) for name, text in records]
         if records:
             with formatter.section(title):
                 formatter.write_dl(records)

@@ -95,7 +95,7 @@ def serve(
 
 @click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
 @click.option("--port", type=click.IntRange(0, 65535), help=f"By default {PORT}, or any that is free.")
-@click.option("--no-open", "is_quiet", is_flag=True, help="Print the link and do not open a browser.")
+@click.option("--no-open", "is_quiet", is_flag=True, help="Only print the link")
 @click.pass_obj
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
     """Look at the memory in a browser: ask it, see why, correct and forget."""

@@ -14,7 +14,7 @@ from mnemos.language.threats import Threat, scan
 from mnemos.storage.base import Reads, Storage, Writes
 
 ALLOW = "allow"
-ADVICE = "To store it as it is, repeat the command with --allow."
+ADVICE = "To store it anyway, repeat the command with --allow."
 Find = Callable[[str], Sequence[Threat]]
 
 

@@ -183,7 +183,7 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 
 
 def _read_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of reading a compressed file that is damaged or cut off."""
+    """Return the errors of reading a compressed file that is damaged or truncated."""
     return EOFError, zlib.error, gzip.BadGzipFile, zstd().ZstdError
 
 
@@ -317,7 +317,7 @@ def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archi
             _check_size(manifest, size, path, folder)
             _unpack(members, manifest, path, folder, progress)
     except CutOff as exc:
-        raise Corrupt(f"{path} is damaged or cut off: {exc}. Copy or export it again.") from exc
+        raise Corrupt(f"{path} is damaged or truncated: {exc}. Copy or export it again.") from exc
     except InvalidInput as exc:
         if str(path) in str(exc):
             raise
