@@ -35,7 +35,9 @@ NEIGHBOURS, QUICK_NEIGHBOURS = (300, 1_000), (3, 200)
 MOST_VECTORS = 100_000
 DIM = 256
 BATCH = 50
-SINGLES = 300
+SINGLES, TURNS = 1_000, 10
+# Statements are prepared, and pages read, before anything is measured.
+WARM_UP = 20
 SEARCHES = 20
 WRITER_SECONDS = 4.0
 # The usual query, without windows and blocks.
@@ -241,9 +243,12 @@ def _append_singles(memory: mnemos.Memory, clock: Clock, url: str, schema: str) 
         ((space,),) = connection.execute(f"SELECT id FROM {schema}.spaces WHERE name = 'raw'").fetchall()
         append = _raw_append(connection, schema, space)
         words = "'the':1A 'message':3A 'about':4A 'staging':6A 'server':7A 'stage':6 '#r:user' '#s:1'"
+        for _ in range(WARM_UP):
+            sessions.append_message("single", "user", texts[0])
+            append(texts[0], words)
         ours, plain, wal = [], [], []
-        for turn in range(5):
-            some = texts[turn::5]
+        for turn in range(TURNS):
+            some = texts[turn::TURNS]
             before = _log_position(url)
             started = clock()
             for one in some:

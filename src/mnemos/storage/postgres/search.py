@@ -13,7 +13,7 @@ from typing import Any
 from mnemos.storage.base import Found
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.statements import load
-from mnemos.storage.postgres.tsqueries import LONG, Plan, Renderer, make_array
+from mnemos.storage.postgres.tsqueries import BLOCKS, LONG, Plan, Renderer, make_array
 from mnemos.storage.search import (
     CANDIDATES,
     CANDIDATES_A_HIT,
@@ -27,10 +27,11 @@ from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.terms import kind_tag, week_of, week_tag
 from mnemos.text.query import Clause
 
-# This number of matches in a window gives an estimate for all.
+# This number of matches in a window gives an estimate for all; fewer, how far to look.
 _ENOUGH = 20
-# Window sizes are bits of the message's number; None is everything.
-_LEVELS: tuple[tuple[str, int] | None, ...] = (("#b", 10), ("#d", 14), ("#e", 18), None)
+_FEW = 4
+# A window of more blocks is made of larger ones.
+_MOST_BLOCKS = 16
 
 
 class PostgresSearch(Search):
@@ -81,32 +82,30 @@ class PostgresSearch(Search):
         return []
 
     def _windows(self, plan: Plan, cap: int) -> Iterator[list[str]]:
-        """Yield expressions for ever more of the newest messages; the last one, for all, is empty.
+        """Yield an expression for the newest messages, and an empty one for all.
 
-        A window is left out if fewer than ``cap`` matches are expected in it, by the density in the first.
+        The first has about ``cap`` matches, by the density in the newest few; it is left out if that is all.
         """
-        seen, covered = 0, 0
-        for level in _LEVELS:
-            if level is None or self._total >> level[1] < 2:
-                break
-            window, size = self._window(*level)
-            if not covered:
-                seen = self._count_within(plan.match or "", window)
-                covered = size
-                if seen < _ENOUGH:
-                    break
-            if seen * size // covered >= cap:
-                yield [window]
+        tag, bits = BLOCKS[0]
+        if self._total >> bits >= 2:
+            window, size = self._window(tag, bits)
+            seen = self._count_within(plan.match or "", window)
+            if seen >= _FEW:
+                # A small number may be small by chance.
+                needed = int(cap * size / seen * (1 + 2 / seen**0.5))
+                for tag, bits in BLOCKS:
+                    if needed >> bits < _MOST_BLOCKS and needed < self._total:
+                        yield [self._window(tag, bits, (needed >> bits) + 2)[0]]
+                        break
         yield []
 
-    def _window(self, tag: str, bits: int) -> tuple[str, int]:
-        """Return the expression for the newest two blocks, and the number of messages there."""
+    def _window(self, tag: str, bits: int, count: int = 2) -> tuple[str, int]:
+        """Return the expression for the newest blocks, and the number of messages there."""
         newest = self._total - 1
-        block = newest >> bits
-        return (
-            self._renderer.any_tag([f"{tag}{block:x}", f"{tag}{block - 1:x}"]),
-            newest - ((block - 1) << bits) + 1,
-        )
+        last = newest >> bits
+        first = max(last - count + 1, 0)
+        tags = [f"{tag}{block:x}" for block in range(first, last + 1)]
+        return self._renderer.any_tag(tags), newest - (first << bits) + 1
 
     def _count_within(self, match: str, *window: str) -> int:
         expression = " & ".join([f"({match})", *window])
@@ -162,7 +161,7 @@ class PostgresSearch(Search):
         return [Found(message, matched, 0.0) for message, (_, matched) in ranked[:limit]]
 
     def _is_common(self, plan: Plan) -> bool:
-        tag, bits = "#b", 10
+        tag, bits = BLOCKS[0]
         if self._total >> bits < 2:
             return False
         window, size = self._window(tag, bits)
@@ -172,9 +171,9 @@ class PostgresSearch(Search):
         if not self._total:
             return 0
         match = self._renderer.clause(clause)
-        for level in _LEVELS[:2]:
-            if level is not None and self._total >> level[1] >= 2:
-                window, size = self._window(*level)
+        for tag, bits in BLOCKS[:2]:
+            if self._total >> bits >= 2:
+                window, size = self._window(tag, bits)
                 seen = self._count_within(match, window)
                 if seen >= _ENOUGH:
                     # As common among all messages as it is among the newest.

@@ -15,6 +15,8 @@ from mnemos.storage.search import Scope, Weight, count_driving
 from mnemos.storage.terms import OWNED, user_tag
 from mnemos.text.query import Clause, Query, Term
 
+BLOCKS = (("#b", 10), ("#d", 14), ("#e", 18))
+"""Tags for the number of a message without its last bits: a search can begin with the newest."""
 LONG = "#long"
 """The tag of a row that does not have the places of all its words."""
 # PostgreSQL refuses lexemes of 2,047 bytes.

@@ -17,7 +17,7 @@ from mnemos.storage.passages import Passage
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.search import PostgresSearch
 from mnemos.storage.postgres.statements import load
-from mnemos.storage.postgres.tsqueries import LONG, quote
+from mnemos.storage.postgres.tsqueries import BLOCKS, LONG, quote
 from mnemos.storage.space import Space
 from mnemos.storage.terms import Indexable, IndexRow, ids_of, index_rows, indexable, passage_row
 
@@ -31,9 +31,6 @@ _OVERLAP = 64
 _PAGE = 200
 # A lexeme that is longer is cut, here and in queries.
 _LONGEST = 500
-
-BLOCKS = (("#b", 10), ("#d", 14), ("#e", 18))
-"""Tags for the number of a message without its last bits: a search can begin with the newest."""
 
 
 class Words(msgspec.Struct):
