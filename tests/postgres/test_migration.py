@@ -8,13 +8,12 @@ import pytest
 
 import mnemos
 from contract.storage.openers import create
-from mnemos.errors import InvalidInput, PermissionDenied, Unavailable
+from mnemos.errors import InvalidInput, PermissionDenied, SchemaChanged, Unavailable
 from mnemos.faces.cli.app import run
 from mnemos.memory import migration
 from mnemos.sessions.message_text import document_of
 from mnemos.settings import Settings
 from mnemos.storage.postgres import schema
-from mnemos.storage.postgres.connection import connect, parse_url
 from mnemos.storage.postgres.engine import PostgresStorage
 from postgres_server import Server
 
@@ -152,16 +151,25 @@ def test_the_former_data_of_a_restore_is_named_among_the_copies(url: str, tmp_pa
 
 
 def test_roles_may_use_the_tables_of_a_later_version(
-    own_server: Server, monkeypatch: pytest.MonkeyPatch
+    own_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own_server.psql("CREATE ROLE agent LOGIN")
+    agent = own_server.url.replace("tester@", "agent@")
+    with mnemos.open(own_server.url, space="old") as owner:
+        owner.storage.grant("agent")
+        former = PostgresStorage(agent, space="old", documents=document_of)
+        later = tmp_path / "0002_later.sql"
+        later.write_text("-- A comment.\nCREATE TABLE mnemos.later (space INTEGER PRIMARY KEY);\n")
+        monkeypatch.setattr(schema, "_MIGRATIONS", [*schema._MIGRATIONS, later])
+        monkeypatch.setattr(schema, "VERSION", 2)
+        PostgresStorage(own_server.url, space="old", documents=document_of).close()
+    current = PostgresStorage(agent, space="old", documents=document_of)
+    assert create(current, "s")
+    look = "SELECT count(*) FROM mnemos.later"
+    assert current.write(lambda tx: current.transaction_of(tx).connection.execute(look).fetchall()) == [(0,)]
+    current.close()
+    # A process of the version before stops.
     monkeypatch.setattr(schema, "VERSION", 1)
-    target = parse_url(own_server.url)
-    with connect(target) as connection:
-        schema.migrate(connection, target)
-        schema.grant(connection, target, "agent")
-    monkeypatch.undo()
-    PostgresStorage(own_server.url, space="old", documents=document_of).close()
-    agent = PostgresStorage(own_server.url.replace("tester@", "agent@"), space="old", documents=document_of)
-    assert create(agent, "s")
-    agent.close()
+    with pytest.raises(SchemaChanged):
+        create(former, "t")
+    former.close()

@@ -20,8 +20,9 @@ CREATE TABLE mnemos.space_states (
     schema INTEGER NOT NULL,
     -- Another number once a backup was restored: what a process remembers is of another database.
     epoch BIGINT NOT NULL,
-    -- The rule that made the words.
+    -- The rule that made the words. While they are made again by a new one: the last id that is done.
     words_rule INTEGER NOT NULL,
+    words_through BIGINT,
     -- No id below this is given again. It moves when messages are removed, not with each append.
     next_message BIGINT NOT NULL,
     next_passage BIGINT NOT NULL,
@@ -416,6 +417,27 @@ CREATE TABLE mnemos.files (
     PRIMARY KEY (space, name)
 );
 
+-- Removals, so that a sync does not restore the items. They hold no text.
+CREATE TABLE mnemos.tombstones (
+    space INTEGER NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    -- 1: erased permanently, so that no later change restores it.
+    forgotten INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (space, kind, key)
+);
+
+-- One row for each write, by which a client that lost the answer to COMMIT learns the outcome. Only inserted:
+-- a row rewritten with each write would make appends slower while somebody keeps an old snapshot.
+CREATE TABLE mnemos.commits (
+    space INTEGER NOT NULL,
+    at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    token BIGINT NOT NULL
+);
+
+CREATE INDEX commits_by_time ON mnemos.commits (space, at);
+
 -- The view of readers. The columns up to the last named in storage/base.py come first, in its order.
 CREATE VIEW mnemos.session_rows WITH (security_invoker = true) AS
 SELECT
@@ -455,7 +477,7 @@ BEGIN
         'space_states', 'sessions', 'session_details', 'messages', 'passages', 'embeddings', 'vectors',
         'scopes', 'facts', 'fact_conflicts', 'fact_sessions', 'scope_touches', 'entry_users', 'entries',
         'entry_words', 'entry_vocabulary', 'entry_signs', 'entry_vectors', 'imported_files', 'imported',
-        'audit', 'recalls', 'backups', 'files'
+        'audit', 'recalls', 'backups', 'files', 'tombstones', 'commits'
     ]
     LOOP
         EXECUTE format('ALTER TABLE %I.%I ENABLE ROW LEVEL SECURITY', current_schema(), name);
@@ -465,5 +487,17 @@ BEGIN
             current_schema(), name
         );
     END LOOP;
+END
+$$;
+
+-- Only the owner of an index may empty its list of new words, and agents should not own the tables: they call
+-- this function, which runs as the owner.
+DO $$
+BEGIN
+    EXECUTE format(
+        'CREATE FUNCTION %1$I.empty_pending() RETURNS BIGINT LANGUAGE sql SECURITY DEFINER SET search_path = '''' '
+        'BEGIN ATOMIC SELECT pg_catalog.gin_clean_pending_list(%2$L::pg_catalog.regclass); END',
+        current_schema(), format('%I.words_by_word', current_schema())
+    );
 END
 $$;
