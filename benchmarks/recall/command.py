@@ -91,7 +91,9 @@ def _keep(result: report.Result, options: argparse.Namespace) -> None:
 
 
 def _compare(files: Sequence[Data], options: argparse.Namespace) -> None:
-    result, compared = compare.run(files, options.pool)
+    able, missing = compare.ways()
+    chosen = {name: able[name] for name in options.ways or able if name in able}
+    result, compared = compare.run(files, options.pool, chosen, missing)
     _keep(result, options)
     if options.limit_questions and options.json is None:
         return
@@ -140,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--mixed", action="store_true", help="compare alone with everything in one home; no data: our own"
     )
-    parser.add_argument("--ways", nargs="+", metavar="WAY", help="with --mixed: only these, such as mnemos")
+    parser.add_argument(
+        "--ways", nargs="+", metavar="WAY", help="only these, such as mnemos; with --mixed, too"
+    )
     parser.add_argument("--postgres", action="store_true", help="compare SQLite with a PostgreSQL server")
     parser.add_argument("--rules", action="store_true", help="switch off each rule in turn, in one home")
     parser.add_argument(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.recall import engine
@@ -65,9 +66,11 @@ def engines() -> dict[str, Load]:
 
 
 def run(
-    files: Sequence[Data], pools: Sequence[str] = (), chosen: Mapping[str, Load] | None = None
+    files: Sequence[Data],
+    pools: Sequence[str],
+    able: Mapping[str, Load],
+    missing: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Result, list[Compared]]:
-    able, missing = ways() if chosen is None else (chosen, {})
     compared = []
     for data in files:
         # Made anew for each way, because an arrangement is read once.
@@ -78,7 +81,7 @@ def run(
                 measured[name] = measure(data, arrangement, arrangements(data, pools)[arrangement], load)
             compared.append(Compared(data, arrangement, measured))
     tables = [table for one in compared for table in _tables(one)]
-    return Result("recall", tables, _figures(compared), missing=missing), compared
+    return Result("recall", tables, _figures(compared), missing=dict(missing)), compared
 
 
 def draw(compared: Sequence[Compared], folder: Path = RESULTS, stem: str = "") -> list[Path]:
