@@ -210,9 +210,7 @@ def _rate(home: Home, question: Question, group: str, fold: str) -> Asked:
         names,
         sum(turn in found for turn in wanted) / len(wanted) if wanted else 0.0,
         certainty.measure_signals(ranked.candidates, ranked.scores, total) if ranked.candidates else None,
-        certainty.rate(
-            ranked.candidates, ranked.scores, passages=total, names_somebody=names, has_vectors=True
-        ),
+        certainty.rate(ranked.candidates, ranked.scores, ranked.scene.asked, has_vectors=True),
     )
 
 

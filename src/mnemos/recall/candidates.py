@@ -79,6 +79,8 @@ class Asked(Struct, frozen=True):
     total: int
     seen: int
     """The number of passages that the filters leave."""
+    here: int
+    """The same for the preferred project, which is rated like a separate memory."""
     speakers: tuple[str, ...] = ()
     """Words of the question that are names of speakers."""
     unfed: Unfed = NOTHING_UNFED
@@ -123,9 +125,10 @@ def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
 def look_up(
     tx: Reads,
     question: Question,
-    unfed: Unfed = NOTHING_UNFED,
-    filters: Filters | None = None,
-    kinds: Sequence[str] | None = None,
+    unfed: Unfed,
+    filters: Filters,
+    kinds: Sequence[str] | None,
+    project: str | None,
 ) -> Asked:
     """Weigh the words of a question. Names of people who speak here are not looked for."""
     forms = [word.form for word in question.words if word.form.isalpha()]
@@ -137,9 +140,10 @@ def look_up(
     for words in words_of_unfed:
         for word in words:
             counts[word] += 1
-    total, seen = tx.passages.count(), tx.passages.count(filters, kinds)
-    total, seen = total + len(unfed.added), seen + len(unfed.added)
-    return Asked(question, tuple(counts), total, seen, tuple(sorted(names)), unfed, words_of_unfed)
+    in_project = filters if project is None or filters.projects else replace(filters, projects=[project])
+    counted = [tx.passages.count(), *(tx.passages.count(some, kinds) for some in (filters, in_project))]
+    total, seen, here = [count + len(unfed.added) for count in counted]
+    return Asked(question, tuple(counts), total, seen, here, tuple(sorted(names)), unfed, words_of_unfed)
 
 
 def gather(

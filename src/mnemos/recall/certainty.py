@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mnemos.recall import features
+from mnemos.recall.candidates import Asked
 from mnemos.recall.features import Candidate
 
 GOOD: Final = "good"
@@ -60,19 +61,18 @@ _LINKS = ("in_span", "of_span", "codes", "latest")
 def rate(
     candidates: Sequence[Candidate],
     scores: Sequence[float],
+    asked: Asked,
     *,
-    passages: int,
-    names_somebody: bool,
     has_vectors: bool,
-    is_english: bool = True,
 ) -> str:
-    """Rate a ranking from a number of passages: ``good``, ``weak``, or ``none`` if nothing answers."""
+    """Rate a ranking: ``good``, ``weak``, or ``none`` if nothing answers."""
     # The vectors know little of other languages, and a question in Chinese has many words.
-    may_be_far = is_english and not names_somebody
-    if not candidates or (may_be_far and _is_far(candidates[:_LOOKED_AT], passages, has_vectors=has_vectors)):
+    may_be_far = asked.question.text.isascii() and not asked.speakers
+    first = candidates[:_LOOKED_AT]
+    if not candidates or (may_be_far and _is_far(first, asked.here, has_vectors=has_vectors)):
         return NONE
-    signals = measure_signals(candidates, scores, passages)
-    weights = choose_weights(names_somebody=names_somebody, has_vectors=has_vectors)
+    signals = measure_signals(candidates, scores, asked.seen)
+    weights = choose_weights(names_somebody=bool(asked.speakers), has_vectors=has_vectors)
     return GOOD if sum(weight * signals[name] for name, weight in weights.items()) >= 0 else WEAK
 
 

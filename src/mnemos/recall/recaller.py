@@ -159,10 +159,8 @@ class Recaller:
         sure = certainty.rate(
             [candidate for candidate, _ in plain],
             [score for _, score in plain],
-            passages=ranked.scene.asked.seen,
-            names_somebody=bool(ranked.scene.asked.speakers),
+            ranked.scene.asked,
             has_vectors=ranked.means.sense is not None,
-            is_english=query.isascii(),
         )
         trace.mark("check")
         shown = [one for one in holding if one[0].line.id in close]
@@ -238,12 +236,16 @@ class Recaller:
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
         trace.mark("understand")
-        known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, filters, embedder))
+        known = self._storage.read(
+            lambda tx: self._look_up(tx, question, kinds, user, filters, embedder, project)
+        )
         means = self._means(known, notes)
         trace.mark("weigh")
         means, gathered = self._gather(known, means, filters, project, as_of, trace)
         trace.mark("propose")
-        scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense), project)
+        units, sense = gathered.units, means.sense
+        vectors = Surroundings(units, sense) if sense and units and len(units.ids) else None
+        scene = set_scene(known.asked, gathered, vectors, project)
         found = [candidate for candidate in judge(scene, trace) if fits(candidate.line, filters)]
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [sum_up(candidate, weights) for candidate in found]
@@ -289,14 +291,14 @@ class Recaller:
         user: str,
         filters: Filters,
         embedder: Embedder | None,
+        project: str | None,
     ) -> Known:
         """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
-        now = self._clock()
-        unfed = self._edits.find(tx, kinds, user, now)
-        until = now if filters.until is None and filters.since is not None else filters.until
-        asked = look_up(tx, question, unfed, replace(filters, until=until), kinds)
+        unfed = self._edits.find(tx, kinds, user, self._clock())
+        until = self._clock() if filters.until is None and filters.since is not None else filters.until
+        asked = look_up(tx, question, unfed, replace(filters, until=until), kinds, project)
         if embedder is None:
             return Known(asked, kinds)
         stored = Stored(tx.vectors.coverage(), asked.total - len(asked.unfed.added))
@@ -361,12 +363,6 @@ class Recaller:
     def _read_whole(self, message_id: int) -> MessageRow | None:
         """Read a message of more than a million characters, of which only the beginning was judged."""
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
-
-
-def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | None:
-    if sense is None or gathered.units is None or not len(gathered.units.ids):
-        return None
-    return Surroundings(gathered.units, sense)
 
 
 def _read_closely(

@@ -80,7 +80,9 @@ def scene(
     ids = [row.id for one in strips for row in one.messages]
     near = {id: Near(id, 0, cosine) for id, cosine in (cosines or {}).items()}
     chosen = frozenset(ids if proposed is None else proposed)
-    return set_scene(Asked(understood, known, total, total), Gathered(chosen, strips, tuple(passages), near))
+    return set_scene(
+        Asked(understood, known, total, total, total), Gathered(chosen, strips, tuple(passages), near)
+    )
 
 
 def lines(of: Scene) -> list[Line]:

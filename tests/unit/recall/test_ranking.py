@@ -10,6 +10,7 @@ from conversations import BOTH, CONVERSATIONS, Tell, ana, first, texts, told
 from scenes import DAY, NOW
 
 from mnemos import Memory
+from mnemos.storage.base import Filters
 from mnemos.testing import FixedClock
 
 pytestmark = pytest.mark.usefixtures("utc")
@@ -605,3 +606,15 @@ def test_a_conversation_that_is_named_may_answer_in_other_words(memory: Memory, 
     question = "What was holding up the immigration papers?"
     assert not memory.recall(question).hits
     assert any("certificate" in text for text in texts(memory.recall(question, session_ids=["visa"])))
+
+
+def test_the_current_project_may_answer_in_other_words(memory: Memory, tell: Tell) -> None:
+    for number in range(40):
+        tell(f"t{number}", *(f"platform {number}, train {car} is late again" for car in range(10)))
+    memory.sessions.create_session("visa", "cli", project="/src/visa")
+    papers = "They want his birth certificate, translated by a sworn translator"
+    memory.sessions.append_message("visa", "user", papers, timestamp=NOW - DAY)
+    question = "What was holding up the immigration papers?"
+    ask = memory.recaller.recall
+    assert not ask(question, Filters(), limit=9, budget=None, now=NOW).hits
+    assert papers in texts(ask(question, Filters(), limit=9, budget=None, now=NOW, project="/src/visa"))
