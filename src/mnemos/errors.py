@@ -144,6 +144,6 @@ class EngineTooOld(StorageError):
 
 def how_to_install(extra: str) -> str:
     """Return a sentence for the errors of a package that is only installed with an extra."""
-    # Its weights are a package in a folder of the checkout.
+    # Its weights are a package in a folder of the clone.
     weights = "./reranker " if extra == "deep" else ""
-    return f"Run `pip install 'mnemos[{extra}]'`, or in a checkout `pip install {weights}'.[{extra}]'`."
+    return f"Run `pip install 'mnemos[{extra}]'`, or in a clone `pip install {weights}'.[{extra}]'`."
