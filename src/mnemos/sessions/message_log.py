@@ -32,9 +32,7 @@ from mnemos.sessions.session_upkeep import pop_message
 from mnemos.sessions.working_history import hold_session, read_messages, retire_messages
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Storage, Writes
-from mnemos.text.secrets import Redact, redact_all
-
-RedactAll = Callable[[Sequence[str]], list[str]]
+from mnemos.text.secrets import Redact
 
 _IS_TEXT = False
 # NewMessage(...) without its Python call, which takes half as long again.
@@ -62,7 +60,6 @@ class MessageLog(Lookups):
 
     def __init__(self, storage: Storage, settings: Settings, clock: Clock, called: Collection[str]) -> None:
         super().__init__(storage, settings, clock)
-        self._redact_all: RedactAll = redact_all if settings.redact else list
         self._private: set[str] = set()
         self._called = called
 
@@ -227,7 +224,6 @@ class MessageLog(Lookups):
             messages,
             clock=self._clock,
             redact=self._redact,
-            redact_all=self._redact_all,
             max_bytes=self._settings.max_message_bytes,
         )
 
@@ -282,7 +278,6 @@ def new_messages(
     *,
     clock: Callable[[], float],
     redact: Redact,
-    redact_all: RedactAll,
     max_bytes: int,
 ) -> list[NewMessage]:
     """Do the same as ``new_message`` for each, and faster where all are plain.
@@ -290,7 +285,7 @@ def new_messages(
     Plain messages are checked together. Otherwise each is read as a message of an SDK and checked alone,
     which names the mistake.
     """
-    found = _plain_messages(messages, clock, redact_all, max_bytes)
+    found = _plain_messages(messages, clock, redact, max_bytes)
     if found is None:
         if not isinstance(messages, (list, tuple)):
             raise InvalidInput(f"messages must be a list of messages, not {type(messages).__name__}")
@@ -302,7 +297,7 @@ def new_messages(
 def _plain_messages(
     messages: Sequence[Any],
     clock: Callable[[], float],
-    redact_all: RedactAll,
+    redact: Redact,
     max_bytes: int,
 ) -> list[NewMessage] | None:
     try:
@@ -318,7 +313,7 @@ def _plain_messages(
     if sum(map(len, texts)) > max_bytes // 4 or not all(map(is_storable, texts)) or not _are_names(names):
         return None
     texts.append("\n".join(names))
-    clean = redact_all(texts)
+    clean = list(map(redact, texts))
     if clean[len(plain) :] != texts[len(plain) :]:
         # A secret in the arguments of a call, which must stay JSON, or in a name.
         return None

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
-from itertools import accumulate, chain
 from types import ModuleType
 from typing import Any, Final
 
@@ -57,14 +55,6 @@ def _cut_out(text: str, found: list[Secret]) -> str:
         parts += text[end : secret.start], f"{_MARK}{secret.kind}]"
         end = secret.end
     return "".join(parts) + text[end:]
-
-
-def redact_all(texts: Sequence[str]) -> list[str]:
-    """Redact each text, faster than ``redact``: texts without a sign of a secret are skipped at once."""
-    clean = list(texts)
-    for number in _sieve.suspects(clean):
-        clean[number] = redact(clean[number])
-    return clean
 
 
 def refuse_secret(label: str, value: str | None, redact: Redact) -> None:
@@ -118,20 +108,6 @@ def _redact_item(key: str, item: Any, redact: Redact) -> Any:
     assignment = f"{key}={item}"
     together = redact(assignment)
     return together.removeprefix(f"{key}=") if together != assignment else item
-
-
-class _Sieve:
-    """Finds texts that may hold a secret, with RE2 once a process has read many."""
-
-    def __init__(self) -> None:
-        self._read = 0
-
-    def suspects(self, texts: Sequence[str]) -> Iterable[int]:
-        if self._read < _WORTH_LOADING:
-            self._read += sum(map(len, texts))
-            return range(len(texts))
-        foreign = [number for number, text in enumerate(texts) if not text.isascii()]
-        return chain(foreign, find_suspects(texts))
 
 
 def find_secrets(text: str) -> list[Secret]:
@@ -223,39 +199,6 @@ def _merge_overlaps(found: list[Find]) -> list[Secret]:
     return kept
 
 
-@cache
-def _compile_signs() -> Any:
-    """Compile the signs of secrets, without which a text in ASCII holds none, to one RE2 expression."""
-    # Loaded when a process has read much: it takes as long as checking two million characters without it.
-    import re2  # type: ignore[import-untyped]
-
-    tokens = _load("tokens")
-    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic |auth|cookie|sess)| -(?:u|p|a|b|-user|-proxy)|://[^\s/]*@"
-    places = r"hooks\.slack\.|/webhooks/|sig=|Signature="
-    hidden = r"\\u(?i:00ad|034f|061c|180|20[026]|fe[0f])"
-    run = r"[A-Za-z0-9_.\-]"
-    starts = (
-        r"(?:[^A-Za-z0-9_\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
-        rf"(?:{'|'.join(sorted(tokens.BEGINNINGS))}|[{''.join(tokens.UNNAMED)}]{run})"
-    )
-    options = re2.Options()
-    options.never_capture = True
-    options.log_errors = False
-    return re2.compile(rf"{words}|{places}|{hidden}|{starts}{run}{{{len(LONG_RUN) - 2}}}", options)
-
-
-def find_suspects(texts: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of texts that may hold a secret, in order: of texts in ASCII, all that do."""
-    # A byte per character, so that places stay; a line break before each text, so that it begins.
-    plain = b"\n" + "\n".join(texts).encode("ascii", "replace")
-    ends = list(accumulate((len(text) + 1 for text in texts), initial=1))[1:]
-    expression, at = _compile_signs(), 0
-    while sign := expression.search(plain, at):
-        number = bisect_right(ends, sign.end() - 1)
-        yield number
-        at = ends[number] - 1
-
-
 _MARK: Final = "[redacted: "
 
 # In lower case, with digits and signs as zero. Many messages have none.
@@ -271,6 +214,3 @@ _FOREIGN_NAMES: Final = (
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
 )
 _FLAG: Final = re.compile(r" -(?:[upa]|-user|-proxy)")
-# Loading RE2 takes as long as checking this many characters without it.
-_WORTH_LOADING: Final = 2_000_000
-_sieve: Final = _Sieve()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mnemos.errors import MnemosError
 from mnemos.sessions.message_log import new_messages
 from mnemos.sessions.records import new_message
-from mnemos.text.secrets import redact, redact_all
+from mnemos.text.secrets import redact
 
 MOST = 100_000
 NOW = 1_767_225_600.0
@@ -56,7 +56,7 @@ usual = st.fixed_dictionaries(
 
 def _together(turn: list[Any]) -> Any:
     try:
-        return new_messages(turn, clock=lambda: NOW, redact=redact, redact_all=redact_all, max_bytes=MOST)
+        return new_messages(turn, clock=lambda: NOW, redact=redact, max_bytes=MOST)
     except MnemosError as error:
         return type(error), str(error)
 

@@ -5,14 +5,12 @@ import re
 import string
 import uuid
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.text import secrets
-from mnemos.text.secrets import Secret, find_secrets, find_suspects, redact, redact_all
+from mnemos.text.secrets import Secret, find_secrets, redact
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SECRETS = json.loads((FIXTURES / "secrets.json").read_text("utf-8"))
@@ -179,35 +177,6 @@ scraps = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 def test_redacting_twice_is_redacting_once(text):
     once = redact(text)
     assert redact(once) == once
-
-
-@given(st.lists(st.one_of(scraps, st.text(st.characters(exclude_categories=()))), max_size=6))
-def test_texts_redacted_together_are_redacted_as_each_would_be(texts):
-    assert redact_all(texts) == [redact(text) for text in texts]
-
-
-@given(st.lists(st.one_of(scraps, st.text(st.characters(exclude_categories=()))), max_size=6))
-def test_texts_are_redacted_the_same_way_once_a_process_has_read_many(texts):
-    with patch.object(secrets, "_WORTH_LOADING", 0):
-        assert redact_all(texts) == [redact(text) for text in texts]
-
-
-def test_every_known_secret_is_a_suspect_among_harmless_texts():
-    known = [*NO_SECRETS, *(secret["text"].translate(BARE) for secret in SECRETS)]
-    texts = [cook(text, seed) for seed in range(3) for text in known]
-    held = {number for number, text in enumerate(texts) if text.isascii() and find_secrets(text)}
-    assert held
-    assert held <= set(find_suspects(texts))
-
-
-def test_a_plain_conversation_has_no_suspects():
-    assert not list(
-        find_suspects(["Shall we move the tests to 3 workers?", "Yes: src/app.py line 12 waits.", ""])
-    )
-
-
-def test_a_secret_that_two_texts_would_make_together_is_none():
-    assert redact_all(["the password=", "hunter2", "x"]) == ["the password=", "hunter2", "x"]
 
 
 @given(scraps)
