@@ -16,7 +16,6 @@ from mnemos.workspace.formats.json_document import BadElement, decode_line
 from mnemos.workspace.formats.json_table import JsonTable
 from mnemos.workspace.formats.source import (
     Encoding,
-    NotUtf8,
     OnProgress,
     Source,
     decide_encoding,
@@ -24,7 +23,7 @@ from mnemos.workspace.formats.source import (
 )
 from mnemos.workspace.formats.writers import write
 
-__all__ = ["BadLine", "Column", "Kind", "Limits", "NotUtf8", "Row", "Table", "open_table", "write"]
+__all__ = ["BadLine", "Column", "Kind", "Limits", "Row", "Table", "open_table", "write"]
 
 _ENDINGS = {
     ".csv": "csv",
@@ -63,7 +62,7 @@ def open_table(
     encoding = guess_encoding(head)
     try:
         table = _open(source, encoding, head, format=format, name=name, header=header, limits=limits)
-    except NotUtf8:
+    except UnicodeDecodeError:
         encoding = decide_encoding(source)
         table = _open(source, encoding, head, format=format, name=name, header=header, limits=limits)
     if source.garbage_after:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
@@ -37,13 +36,12 @@ from mnemos.workspace.formats.source import (
     Encoding,
     Lines,
     Source,
-    decode,
-    split_lines,
-    whole_lines,
+    read_lines,
 )
 
 _SAMPLE = 64 * 1024
 _SAMPLE_LINES = 20
+_BATCH_CHARACTERS = 100_000
 _SPELLED = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "pipes"}
 
 
@@ -90,7 +88,7 @@ class DelimitedTable:
         """Detect the dialect from whole lines, and enough of them to see what is regular."""
         lines: list[str] = []
         size = 0
-        for line in chain.from_iterable(map(split_lines, self._pieces())):
+        for line in self._lines():
             lines.append(line)
             size += len(line)
             if size >= self._limits.item or (size >= _SAMPLE and len(lines) >= _SAMPLE_LINES):
@@ -120,19 +118,19 @@ class DelimitedTable:
             notes.append("An apostrophe before = + - @ at the start of a cell was removed.")
         return notes
 
-    def _pieces(self) -> Iterator[str]:
-        return whole_lines(decode(self._source.chunks(), self._encoding), self._limits.item)
+    def _lines(self) -> Iterator[str]:
+        return read_lines(self._source.text(self._encoding), self._limits.item)
 
-    def _notice_guards(self, piece: str) -> str:
-        if "'" in piece and not self._is_guarded:
-            self._is_guarded = self._guards.search(piece) is not None
-        return piece
+    def _notice_guards(self, line: str) -> str:
+        if "'" in line and not self._is_guarded:
+            self._is_guarded = self._guards.search(line) is not None
+        return line
 
     def _read_good(self, bad: BadLines) -> Iterator[list[list[str]]]:
         """Yield the records that fit the table, some at a time."""
         width, good = self._width, list[list[str]]()
-        lines = Lines(map(self._notice_guards, self._pieces()), self._limits.item)
-        pieces = 0
+        lines = Lines(map(self._notice_guards, self._lines()), self._limits.item)
+        given = 0
         for begins, ends, record in read_records(lines, self._dialect, bad):
             if len(record) != width or lines.may_be_odd:
                 record, flaw = self._fit(record)
@@ -143,8 +141,8 @@ class DelimitedTable:
                 if not record:
                     continue
             good.append(record)
-            if lines.pieces > pieces:
-                pieces = lines.pieces
+            if lines.given > given + _BATCH_CHARACTERS:
+                given = lines.given
                 yield good
                 good = []
         if good:
@@ -201,4 +199,4 @@ def read_records(lines: Lines, dialect: Dialect, bad: BadLines) -> Iterator[tupl
                 lost = reader.line_num - begins
                 more = f"; it swallows the last {lost:,} lines" if lost > 1 else ""
                 bad.add(begins, f"a quote is never closed{more}")
-        lines.pending = 0
+        lines.record_done()

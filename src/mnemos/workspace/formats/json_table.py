@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
@@ -47,7 +47,7 @@ from mnemos.workspace.formats.columns import (
     row_size,
 )
 from mnemos.workspace.formats.json_document import BadElement, Document, Element, decode_line
-from mnemos.workspace.formats.source import CUT, Encoding, Source, decode, split_lines, whole_lines
+from mnemos.workspace.formats.source import CHUNK, CUT, Encoding, Source, read_lines
 
 Layout = Callable[[BadLines], Iterator[Element]]
 """Reads the rows of a file from its beginning. Bad lines are added to the argument."""
@@ -69,27 +69,24 @@ _NESTED = {list, dict}
 BLOB_KEY = "$blob"
 
 
-def _read_lines(read: Callable[[], Iterator[str]], limits: Limits, bad: BadLines) -> Iterator[Element]:
-    number = 0
-    for piece in whole_lines(read(), limits.item):
-        for line in split_lines(piece):
-            number += 1
-            if line.startswith(CUT):
-                bad.add(number, f"longer than {limits.item:,} characters")
-            elif not line.isspace():
-                try:
-                    value = decode_line(line)
-                except BadElement as exc:
-                    bad.add(number, str(exc))
-                else:
-                    yield number, len(line), value
+def _read_lines(read: Callable[[], TextIO], limits: Limits, bad: BadLines) -> Iterator[Element]:
+    for number, line in enumerate(read_lines(read(), limits.item), 1):
+        if line[0] == CUT:
+            bad.add(number, f"longer than {limits.item:,} characters")
+        elif not line.isspace():
+            try:
+                value = decode_line(line)
+            except BadElement as exc:
+                bad.add(number, str(exc))
+            else:
+                yield number, len(line), value
 
 
-def _find_rows(read: Callable[[], Iterator[str]], limits: Limits) -> tuple[Layout, str]:
+def _find_rows(read: Callable[[], TextIO], limits: Limits) -> tuple[Layout, str]:
     """Find the rows of a document, and say what was left out. InvalidInput if there are several tables."""
 
     def open_document() -> Document:
-        return Document(read(), limits.item)
+        return Document(iter(partial(read().read, CHUNK), ""), limits.item)
 
     document = open_document()
     opening = document.ahead()
@@ -174,9 +171,7 @@ class JsonTable:
         self._source = source
         self._limits = limits
 
-        def read() -> Iterator[str]:
-            return decode(source.chunks(), encoding)
-
+        read = partial(source.text, encoding)
         note = ""
         if format == "jsonl":
             self._layout: Layout = partial(_read_lines, read, limits)

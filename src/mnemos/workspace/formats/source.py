@@ -12,9 +12,9 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from mnemos.errors import InvalidInput, TooLarge
 
@@ -45,16 +45,14 @@ _BOMS = (
 _ESCAPED = re.compile("[\udc80-\udcff]")
 # Windows-1252 leaves five bytes undefined; they are read as the control characters of Latin-1.
 _WINDOWS = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
-_AS_WINDOWS = {0xDC00 + byte: _WINDOWS[byte] for byte in range(0x80, 0x100)}
+_AS_WINDOWS = "mnemos-windows"
+"""The name of the handler that reads bytes which do not fit as Windows-1252."""
 
 # Marks in the text. Decoded text has no surrogates.
 CUT = "\ud801"
 """Replaces a line that was too long to keep."""
 END = "\ud802"
 """Follows the last line, to tell whether the last record is complete."""
-
-# Line ends for str.splitlines, but not in CSV.
-_NO_LINE_ENDS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 # Bytes of a character in UTF-8.
 _MOST_BYTES = 4
@@ -93,6 +91,11 @@ class Source:
             if self._on_progress is not None:
                 self._on_progress((self._passes_done + min(1.0, self._stream.tell() / self._size)) / 2)
             yield chunk
+
+    def text(self, encoding: Encoding) -> io.TextIOWrapper:
+        """Return the text from the beginning. Reading it raises UnicodeDecodeError if UTF-8 was wrong."""
+        raw = io.BufferedReader(_Raw(self.chunks()), CHUNK)
+        return io.TextIOWrapper(raw, encoding.name, encoding.errors, newline="")
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""
@@ -134,19 +137,30 @@ class Source:
             self.garbage_after = True
 
 
-class NotUtf8(Exception):
-    """A file taken for UTF-8 is something else: decide on all of its bytes, and begin again.
+class _Raw(io.RawIOBase):
+    """Chunks of bytes as a file."""
 
-    It only reaches a caller if someone changes the file while it is read.
-    """
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._left = self._left or next(self._chunks, b"")
+        taken = self._left[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._left = self._left[len(taken) :]
+        return len(taken)
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """An encoding. With ``repairs``, bytes that do not fit are read as Windows-1252 or replaced."""
+    """An encoding, and the handler of bytes that do not fit."""
 
     name: str
-    repairs: bool = False
+    errors: str = "strict"
     note: str = ""
 
 
@@ -154,10 +168,10 @@ def guess_encoding(head: bytes) -> Encoding:
     """Guess from the first bytes: a byte order mark, the NULs of UTF-16, otherwise UTF-8 until it fails."""
     for bom, name in _BOMS:
         if head.startswith(bom):
-            return Encoding(name, repairs=name != "utf-8-sig")
+            return Encoding(name, "strict" if name == "utf-8-sig" else "replace")
     name = _guess_utf16(head[: _SAMPLE // 2 * 2])
     if name:
-        return Encoding(name, repairs=True, note=f"Read as {name}, because every other byte is NUL.")
+        return Encoding(name, "replace", f"Read as {name}, because every other byte is NUL.")
     return Encoding("utf-8")
 
 
@@ -178,30 +192,18 @@ def decide_encoding(source: Source) -> Encoding:
     # A character cut off by the end of the file says nothing about the rest.
     if good > bad or not bad:
         note = f"{bad or 1:,} bytes are not valid UTF-8; they were read as Windows-1252."
-        return Encoding("utf-8-sig", repairs=True, note=note)
+        return Encoding("utf-8-sig", _AS_WINDOWS, note)
     note = "Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8."
-    return Encoding("cp1252", repairs=True, note=note)
+    return Encoding("cp1252", _AS_WINDOWS, note)
 
 
-def decode(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
-    """Yield the file as text, without a byte order mark. NotUtf8 if UTF-8 was a wrong guess."""
-    if encoding.name == "cp1252":
-        for chunk in chunks:
-            yield codecs.charmap_decode(chunk, "strict", _WINDOWS)[0]
-        return
-    utf8 = encoding.name in ("utf-8", "utf-8-sig")
-    flaws = ("surrogateescape" if utf8 else "replace") if encoding.repairs else "strict"
-    decoder = codecs.getincrementaldecoder(encoding.name)(flaws)
-    try:
-        for chunk in chunks:
-            yield _repair(decoder.decode(chunk)) if utf8 and encoding.repairs else decoder.decode(chunk)
-        yield _repair(decoder.decode(b"", final=True))
-    except UnicodeDecodeError as exc:
-        raise NotUtf8("the file is no longer UTF-8; do not change it while it is being read") from exc
+def _read_as_windows(exc: UnicodeError) -> tuple[str, int]:
+    if not isinstance(exc, UnicodeDecodeError):
+        raise exc
+    return _WINDOWS[exc.object[exc.start]], exc.start + 1
 
 
-def _repair(text: str) -> str:
-    return text.translate(_AS_WINDOWS) if _ESCAPED.search(text) else text
+codecs.register_error(_AS_WINDOWS, _read_as_windows)
 
 
 def _guess_utf16(head: bytes) -> str:
@@ -217,80 +219,43 @@ def _guess_utf16(head: bytes) -> str:
     return ""
 
 
-class Lines:
-    """The lines of a text for the csv module, each with its end."""
+def read_lines(text: TextIO, limit: int) -> Iterator[str]:
+    r"""Yield the lines with their ends, which are \n, \r and \r\n. One longer than the limit is CUT."""
+    while line := text.readline(limit + 1):
+        if len(line) > limit and line[-1] not in "\r\n":
+            while (rest := text.readline(limit)) and rest[-1] not in "\r\n":
+                pass
+            line = f"{CUT}\n"
+        yield line
 
-    def __init__(self, pieces: Iterator[str], limit: int) -> None:
-        self._pieces = pieces
+
+class Lines:
+    """The lines of a text for the csv module."""
+
+    def __init__(self, lines: Iterator[str], limit: int) -> None:
+        self._lines = lines
         self.limit = limit
-        self.pieces = 0
-        """Number of pieces handed out."""
+        self.given = 0
+        """Number of characters handed out."""
         self.pending = 0
         """Characters handed out since the caller, which sets it, had a complete record."""
         self.may_be_odd = False
-        """True if a line of the piece was cut, or a record may have too many bytes."""
+        """True if a line since then was cut, or the record may have too many bytes."""
 
     def iterate(self, end: str) -> Iterator[str]:
         """Yield the lines, and ``end`` after the last one."""
-        for piece in self._pieces:
+        for line in self._lines:
             if self.pending > self.limit:
                 self.pending = 0
                 # Not a line: the csv module gives up the record, and what follows can still be read.
                 yield None  # type: ignore[misc]
-            self.pieces += 1
-            self.pending += len(piece)
-            self.may_be_odd = self.pending * _MOST_BYTES > self.limit or CUT in piece
-            yield from split_lines(piece)
+            self.given += len(line)
+            self.pending += len(line)
+            if self.pending * _MOST_BYTES > self.limit or line[0] == CUT:
+                self.may_be_odd = True
+            yield line
         yield end
 
-
-def split_lines(text: str) -> list[str]:
-    r"""Return the lines with their ends, which are \n, \r and \r\n and nothing else."""
-    if any(character in text for character in _NO_LINE_ENDS):
-        return list(io.StringIO(text, newline=""))
-    return text.splitlines(keepends=True)
-
-
-def whole_lines(texts: Iterable[str], limit: int) -> Iterator[str]:
-    """Yield the same text, cut at line ends only. A line longer than the limit is replaced by CUT."""
-    rest = ""
-    skipping = False
-    for text in texts:
-        piece = rest + text
-        if skipping:
-            start = _after_first_end(piece)
-            if not start:
-                rest = _open_end(piece)
-                continue
-            skipping = False
-            piece = f"{CUT}\n{piece[start:]}"
-        end = _after_last_end(piece)
-        if end:
-            yield piece[:end]
-        rest = piece[end:]
-        if len(rest) > limit:
-            skipping = True
-            rest = _open_end(rest)
-    if skipping:
-        yield CUT
-    elif rest:
-        yield rest
-
-
-def _open_end(text: str) -> str:
-    r"""Return a final \r, which may be the first half of \r\n."""
-    return "\r" if text.endswith("\r") else ""
-
-
-def _after_last_end(text: str) -> int:
-    known = len(text) - 1 if text.endswith("\r") else len(text)
-    return max(text.rfind("\n", 0, known), text.rfind("\r", 0, known)) + 1
-
-
-def _after_first_end(text: str) -> int:
-    known = len(text) - 1 if text.endswith("\r") else len(text)
-    ends = [at for at in (text.find("\n", 0, known), text.find("\r", 0, known)) if at >= 0]
-    if not ends:
-        return 0
-    at = min(ends)
-    return at + 2 if text.startswith("\r\n", at) else at + 1
+    def record_done(self) -> None:
+        self.pending = 0
+        self.may_be_odd = False

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import apsw
 
 from mnemos.workspace import limits
-from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Row, Table, open_table
+from mnemos.workspace.formats import Column, Kind, Limits, Row, Table, open_table
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import MANY_ROWS
@@ -69,7 +69,7 @@ class Import:
                 on_progress=_watch_deadline(progress, self._clock),
             )
             created, rows = self._transaction(source, stream)
-        except NotUtf8 as exc:
+        except UnicodeDecodeError as exc:
             raise self._change_failure() from exc
         except apsw.ConstraintError as exc:
             raise self._explain_refusal(exc) from exc

@@ -14,7 +14,7 @@ from mnemos.workspace.formats import Kind, Limits
 from mnemos.workspace.formats.columns import BadLines
 from mnemos.workspace.formats.delimited import read_records
 from mnemos.workspace.formats.dialect import Dialect
-from mnemos.workspace.formats.source import Lines
+from mnemos.workspace.formats.source import Lines, read_lines
 
 from .files import bad_numbers, kinds, names, opened, rows, stored
 
@@ -179,7 +179,9 @@ def test_every_line_belongs_to_one_record(text: str, style: str) -> None:
     dialect = Dialect(is_quoted=style != "plain", is_escaped=style == "escaped")
     bad = BadLines()
     line = 0
-    for begins, ends, _ in read_records(Lines(iter([text] if text else []), 4_000_000), dialect, bad):
+    for begins, ends, _ in read_records(
+        Lines(read_lines(io.StringIO(text, newline=""), 4_000_000), 4_000_000), dialect, bad
+    ):
         assert begins == line + 1
         line = ends
     if not bad.total:
