@@ -176,7 +176,7 @@ recording: setup
 
 # Writes what is generated, then builds site/; a broken link or anchor fails (not with --quiet: mkdocs then counts no warnings).
 docs: $(SITE)/.installed
-	$(SITE)/bin/python -m mnemos.operations.reference docs/reference
+	$(SITE)/bin/python scripts/make_reference.py
 	$(SITE)/bin/python -m mnemos.faces.http.openapi > docs/reference/openapi.json
 	$(SITE)/bin/python scripts/plot_benchmarks.py
 	$(SITE)/bin/python scripts/site.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -25,9 +26,8 @@ from mnemos.facts.facts import Facts
 from mnemos.memory import Memory, SessionDB
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Use
-from mnemos.operations import reference
 from mnemos.operations.facts import FactInfo
-from mnemos.operations.index import ENTRIES
+from mnemos.operations.index import ENTRIES, part_of
 from mnemos.recall.answer import Recall, RecallHit
 from mnemos.sessions import session_types
 from mnemos.sessions.records import MESSAGE_FIELDS
@@ -45,16 +45,17 @@ PARTS = (Memory, SessionDB, Facts, Notebook, Templates, Workspace, Imports)
 
 
 def test_the_pages_of_operations_are_up_to_date() -> None:
-    made = reference.pages()
+    script = runpy.run_path(str(REFERENCE.parents[1] / "scripts" / "make_reference.py"))
+    made: dict[str, str] = script["pages"]()
     kept = {page.relative_to(REFERENCE).as_posix() for page in REFERENCE.glob("operations/*.md")}
-    assert kept == made.keys() - {reference.INDEX}
+    assert kept == made.keys() - {script["INDEX"]}
     for name, page in made.items():
-        assert text_of(REFERENCE / name) == page, "run: python -m mnemos.operations.reference docs/reference"
+        assert text_of(REFERENCE / name) == page, "run: python scripts/make_reference.py"
 
 
 def test_every_operation_has_a_section_with_an_example() -> None:
     for entry in ENTRIES:
-        page = text_of(REFERENCE / "operations" / f"{reference.part_of(entry)}.md")
+        page = text_of(REFERENCE / "operations" / f"{part_of(entry)}.md")
         section = page.partition(f"\n## {entry.command}\n")[2].partition("\n## ")[0]
         assert f"`{entry.name}`" in section, entry.name
         assert f"\nmnemos {entry.command}" in section, entry.name

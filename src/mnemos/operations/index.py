@@ -141,3 +141,28 @@ ENTRIES: tuple[Entry, ...] = (
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 SETS = frozenset(name for entry in ENTRIES for name in entry.sets)
+
+# Parts of the reference, and the part of a command by its first word. Any other command is upkeep.
+TITLES = {
+    "recall": "Ask, remember and forget",
+    "sessions": "Sessions",
+    "facts": "Facts",
+    "notebook": "Notebook",
+    "workspace": "Workspace",
+    "templates": "Templates",
+    "entries": "Entries",
+    "transfer": "Import and export",
+    "connect": "Connect clients",
+    "providers": "Providers",
+    "upkeep": "Upkeep",
+}
+_PARTS = {
+    **{title: title for title in TITLES},
+    **dict.fromkeys(("search", "show", "remember", "forget", "explain"), "recall"),
+    **dict.fromkeys(("import", "export", "verify"), "transfer"),
+    "evaluate": "entries",
+}
+
+
+def part_of(entry: Entry) -> str:
+    return _PARTS.get(entry.command.split()[0], "upkeep")

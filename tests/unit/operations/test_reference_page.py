@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from functools import cache
@@ -10,17 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from mnemos.operations import reference, registry
-from mnemos.operations.index import ENTRIES, Entry
+from mnemos.operations import registry
+from mnemos.operations.index import ENTRIES, Entry, part_of
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "make_reference.py"
+REFERENCE = runpy.run_path(str(SCRIPT))
 
 
 @cache
 def pages() -> dict[str, str]:
-    return reference.pages()
+    made: dict[str, str] = REFERENCE["pages"]()
+    return made
 
 
 def section_of(entry: Entry) -> str:
-    page = pages()[f"operations/{reference.part_of(entry)}.md"]
+    page = pages()[f"operations/{part_of(entry)}.md"]
     return page.partition(f"\n## {entry.command}\n")[2].partition("\n## ")[0]
 
 
@@ -43,8 +48,8 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
 
 
 def test_the_index_links_the_section_of_every_operation() -> None:
-    linked = set(re.findall(r"\(operations/(\w+)\.md#([\w-]+)\)", pages()[reference.INDEX]))
-    assert linked == {(reference.part_of(entry), entry.command.replace(" ", "-")) for entry in ENTRIES}
+    linked = set(re.findall(r"\(operations/(\w+)\.md#([\w-]+)\)", pages()[REFERENCE["INDEX"]]))
+    assert linked == {(part_of(entry), entry.command.replace(" ", "-")) for entry in ENTRIES}
 
 
 def test_no_page_is_empty() -> None:
@@ -54,7 +59,7 @@ def test_no_page_is_empty() -> None:
 
 def test_the_pages_are_written_into_the_folder_that_is_named(tmp_path: Path) -> None:
     subprocess.run(
-        [sys.executable, "-m", "mnemos.operations.reference", str(tmp_path / "docs")],
+        [sys.executable, str(SCRIPT), str(tmp_path / "docs")],
         check=True,
         capture_output=True,
     )

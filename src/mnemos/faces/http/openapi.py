@@ -15,9 +15,9 @@ from mnemos.errors import MnemosError
 from mnemos.faces.http.file_transfers import DOWNLOADS, LINES, UPLOADED, UPLOADS, has_lines
 from mnemos.faces.http.replies import EVENTS, REJECTIONS, Error, Health, Preview, status_of
 from mnemos.faces.http.scopes import usual_scope
-from mnemos.operations import reference, registry
+from mnemos.operations import registry
 from mnemos.operations.base import Operation
-from mnemos.operations.index import ENTRIES, Entry
+from mnemos.operations.index import ENTRIES, Entry, part_of
 
 PATH: Final = "/openapi.json"
 EVENTS_PATH: Final = "/v1/events"
@@ -101,7 +101,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
     switches = ("text", "person", "preview") if has_preview else ("text", "person")
     return {
         **described,
-        "tags": [reference.part_of(entry)],
+        "tags": [part_of(entry)],
         "description": registry.help_text(operation),
         "x-scope": usual_scope(operation).name.lower(),
         "x-command": entry.command,

@@ -1,4 +1,4 @@
-"""The reference pages, generated from the operations: ``python -m mnemos.operations.reference FOLDER``."""
+"""Make the reference pages from the operations: ``python scripts/make_reference.py [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemos.operations import registry
 from mnemos.operations.arguments import MOST
-from mnemos.operations.index import ENTRIES, Entry
+from mnemos.operations.index import ENTRIES, TITLES, Entry, part_of
 
 INDEX = "operations.md"
 
@@ -19,44 +19,18 @@ Every operation of Mnemos, as a command, as a tool and for `memory.call(name, ar
 These pages are generated from the operations by `make docs`; a test fails when they are out of date.
 """
 
-# The page of a command, by its first word, and the title of each page. A command without a page here is
-# upkeep.
-_TITLES = {
-    "recall": "Ask, remember and forget",
-    "sessions": "Sessions",
-    "facts": "Facts",
-    "notebook": "Notebook",
-    "workspace": "Workspace",
-    "templates": "Templates",
-    "entries": "Entries",
-    "transfer": "Import and export",
-    "connect": "Connect clients",
-    "providers": "Providers",
-    "upkeep": "Upkeep",
-}
-_PARTS = {
-    **{title: title for title in _TITLES},
-    **dict.fromkeys(("search", "show", "remember", "forget", "explain"), "recall"),
-    **dict.fromkeys(("import", "export", "verify"), "transfer"),
-    "evaluate": "entries",
-}
-
-
-def part_of(entry: Entry) -> str:
-    return _PARTS.get(entry.command.split()[0], "upkeep")
-
 
 def pages() -> dict[str, str]:
     """Return every page as Markdown, by its path below the folder of the reference."""
-    by_part = {part: [entry for entry in ENTRIES if part_of(entry) == part] for part in _TITLES}
+    by_part = {part: [entry for entry in ENTRIES if part_of(entry) == part] for part in TITLES}
     index = [_HEAD]
     for part, entries in by_part.items():
-        index += [f"## {_TITLES[part]}", "", "| command | tool | |", "| --- | --- | --- |"]
+        index += [f"## {TITLES[part]}", "", "| command | tool | |", "| --- | --- | --- |"]
         index += [_row(part, entry) for entry in entries]
         index.append("")
     return {
         INDEX: "\n".join(index),
-        **{f"operations/{part}.md": _page(_TITLES[part], entries) for part, entries in by_part.items()},
+        **{f"operations/{part}.md": _page(TITLES[part], entries) for part, entries in by_part.items()},
     }
 
 
@@ -141,7 +115,7 @@ def _description(field: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/reference")
     for name, text in pages().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
