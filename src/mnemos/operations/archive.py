@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -239,16 +240,15 @@ class Restore(Operation, frozen=True, kw_only=True):
         self._backup()
         if not memory.home.exists:
             return ""
+        everything = f"everything in {memory.storage.location}"
         count = plural(memory.sessions.message_count(), "message")
-        return f"everything in {memory.storage.location} ({count} in this space) and keeps a copy next to it"
+        beside = "the backup" if memory.home.is_server else "it"
+        return f"{everything} ({count} in this space) and keeps a copy next to {beside}"
 
     def _backup(self) -> Path:
         path = path_of(self.path)
-        try:
-            exists = path.exists()
-        except OSError:
-            exists = False
-        if not exists:
+        # Path.exists() raises for a name that is too long.
+        if not os.path.exists(path):  # noqa: PTH110
             raise NotFound(f"There is no file {path}. Name a backup.")
         return path
 
