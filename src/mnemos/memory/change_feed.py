@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.language.moments import read_moment
+from mnemos.memory.change_words import describe_change, find_entry
 from mnemos.memory.recall_log import KEPT
 from mnemos.sessions.message_text import text_of
 from mnemos.storage.audit import AuditRow
@@ -188,7 +189,9 @@ def _describe_entry(memory: Memory, kind: str, name: str, row: AuditRow) -> str:
             return str(memory.facts.get(name))
         except NotFound:
             return ""
-    return row.after or "" if kind == "notebook" else ""
+    if kind == "entry":
+        return find_entry(memory, row.ref)
+    return row.after or "" if kind == "notebook" else describe_change(memory, row, {})
 
 
 def _cut(text: str) -> str:

@@ -52,11 +52,23 @@ def _quote_fact(verb: str) -> Callable[[Memory, AuditRow, Mapping[str, str]], st
         others = len(json.loads(row.after)["facts"]) - 1 if row.after else 0
         more = f" and {_count(others, 'other fact')}" if others > 0 else ""
         try:
-            return f"{verb} {name}{more}: {_quote(memory.facts.get(name).content)}"
+            return f"{verb} {name}{more}: {_quote(str(memory.facts.get(name)))}"
         except MnemosError:
             return f"{verb} {name}{more}, which was erased since"
 
     return say
+
+
+def find_entry(memory: Memory, ref: str) -> str:
+    """Return the key, the user and the value of an entry; empty if it was deleted."""
+    number = ref.removeprefix("entry:")
+    owner = memory.storage.read(lambda tx: tx.entries.owner(int(number))) if number.isdecimal() else None
+    entry = owner and memory.entries.retrieve(*owner)
+    return f"{entry.key} of {owner[0]}: {entry.value}" if owner and entry else ""
+
+
+def _say_entry(memory: Memory, row: AuditRow, _: Mapping[str, str]) -> str:
+    return f"Set {_quote(find_entry(memory, row.ref)) or f'{row.ref}, which was deleted since'}"
 
 
 def _name_session(memory: Memory, row: AuditRow, short: Mapping[str, str]) -> str:
@@ -121,7 +133,7 @@ _SAYINGS: Final[Mapping[str, Callable[[Memory, AuditRow, Mapping[str, str]], str
     "sessions.prune": _say_plain("Deleted {after}"),
     "archive.import": _say_archive_import,
     "notebook.change": _say_notes,
-    "entries.set": _say_plain("Set {ref}"),
+    "entries.set": _say_entry,
     "entries.delete": _say_plain("Deleted {ref}"),
     "forget": _say_plain("Erased {ref}"),
     "export": _say_plain("Exported to {path}"),

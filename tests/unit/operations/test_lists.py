@@ -166,10 +166,20 @@ def test_the_log_says_in_words_what_was_changed(memory: Memory) -> None:
         "Changed MEMORY.md: Tests run with make test",
         "Archived a",
         "Changed the title of a",
-        "Stored f1: I live in Berlin",
+        "Stored f1: V[user.home]: I live in Berlin",
         "Imported 1 session, 1 message",
     ]
     assert "Before" not in memory.call("log", {"entry": 2})["text"]
+
+
+def test_the_log_names_an_entry_by_its_user_and_key_while_it_is_there(memory: Memory) -> None:
+    memory.call("entries_set", {"user": "ana", "key": "city", "value": "Lisbon"})
+    said = "city of ana: Lisbon"
+    assert memory.call("log")["entries"][0]["what"] == f"Set {said}"
+    assert memory.call("changes")["changes"][-1]["text"] == said
+    memory.call("entries_delete", {"user": "ana", "key": "city"})
+    assert memory.call("log")["entries"][-1]["what"] == "Set entry:1, which was deleted since"
+    assert memory.call("changes")["changes"][0]["text"] == ""
 
 
 def test_an_erased_sub_agent_is_not_named_as_its_session(memory: Memory) -> None:
