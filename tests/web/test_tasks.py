@@ -35,6 +35,16 @@ def press_until(seen: Seen, key: str, selector: str, most: int = 80) -> None:
     raise AssertionError(f"{selector} is not reached with {key}")
 
 
+def focus_row(seen: Seen, text: str) -> None:
+    """Press j until the focused row has this text."""
+    for _ in range(60):
+        row = seen.page.locator("[data-row]:focus")
+        if row.count() and text in row.inner_text():
+            return
+        seen.keys("j")
+    raise AssertionError(f"no row with {text!r} is reached")
+
+
 def go(seen: Seen, letter: str, heading: str) -> None:
     seen.keys("g", letter)
     seen.page.get_by_role("heading", name=heading, level=1).wait_for(state="attached")
@@ -163,14 +173,13 @@ def test_ten_tasks_by_keyboard_alone(own_server: Server, open_page: Open) -> Non
     for word in ("Connect", "Disconnect"):
         go(seen, "i", "Connections")
         page.wait_for_selector("li[data-row]")
-        for _ in range(3):
-            seen.keys("j")
+        focus_row(seen, "Cursor")
         press_until(seen, "Tab", "button")
         seen.keys("Enter")
         page.wait_for_selector("dialog[open] .main")
         press_until(seen, "Tab", "dialog .main")
         seen.keys("Enter")
-        row = expect(page.locator("li[data-row]").nth(2))
+        row = expect(page.locator("li[data-row]", has_text="Cursor"))
         (row.to_contain_text if word == "Connect" else row.not_to_contain_text)("connected")
         assert (settings.exists() and "mnemos" in settings.read_text()) is (word == "Connect")
         seen.keys("g", "o")

@@ -13,7 +13,7 @@ def test_facts_are_filtered_by_state_and_words(server: Server, open_page: Open) 
     seen.visit("facts")
     board = seen.page.locator(".board")
     expect(board).not_to_contain_text(":3005")
-    seen.page.get_by_role("button", name="with ended").click()
+    seen.page.get_by_role("button", name="including ended").click()
     expect(board).to_contain_text(":3005")
     seen.page.get_by_role("button", name="cold", exact=True).click()
     expect(board).to_contain_text("sliding")
@@ -25,6 +25,27 @@ def test_facts_are_filtered_by_state_and_words(server: Server, open_page: Open) 
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuetext", "now")
     assert seen.errors == []
+
+
+def test_a_scope_with_many_facts_leaves_room_for_others(own_server: Server, open_page: Open) -> None:
+    many = "\n".join(f"V[shelf.{at}]: {at} jars" for at in range(20))
+    ask(own_server, "memory_write", {"content": many, "scope": "pantry"})
+    seen = open_page(own_server)
+    seen.visit("facts")
+    pantry = seen.page.locator(".panel", has_text="pantry")
+    expect(pantry.locator(".fact")).to_have_count(12)
+    pantry.get_by_role("link", name="all facts of this scope").click()
+    expect(pantry.locator(".fact")).to_have_count(20)
+    expect(seen.page.locator(".board .panel")).to_have_count(1)
+
+
+def test_an_address_that_names_nothing_says_so(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    for address in ("facts/nope", "facts?open=f99", "sessions/nope", "templates/nope", "workspace/nope"):
+        seen.visit(address)
+        # The advice of the API is for models: a person has this page.
+        expect(seen.page.get_by_role("alert")).to_contain_text("nope" if "nope" in address else "f99")
+        expect(seen.page.get_by_role("alert")).not_to_contain_text("tool")
 
 
 def test_history_has_a_lane_for_each_scope(server: Server, open_page: Open) -> None:

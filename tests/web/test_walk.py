@@ -7,8 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from .conftest import Open, Seen, Server
-from .test_tasks import ask, go, press_until
+from .conftest import Open, Server
+from .test_tasks import ask, focus_row, go, press_until
 
 TALK = (
     ("user", "The import of orders is slow. What else is busy then?"),
@@ -35,16 +35,6 @@ def write_history(folder: Path) -> None:
         for at, (role, text) in enumerate(TALK)
     ]
     (folder / "walk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def focus_row(seen: Seen, text: str) -> None:
-    """Press j until the focused row has this text."""
-    for _ in range(60):
-        row = seen.page.locator("[data-row]:focus")
-        if row.count() and text in row.inner_text():
-            return
-        seen.keys("j")
-    raise AssertionError(f"no row with {text!r} is reached")
 
 
 def test_a_first_visit_needs_no_mouse(own_server: Server, open_page: Open) -> None:

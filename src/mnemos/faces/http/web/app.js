@@ -48,7 +48,7 @@ function SignIn() {
     <p>To look at your memory, run this in a terminal. It opens a link that works once.</p>
     <pre tabindex="0">mnemos ui</pre>
     <form onSubmit=${submit}>
-      <label>On another machine, paste a token of <code>mnemos tokens create NAME</code>
+      <label>On another machine, paste a token made with <code>mnemos tokens create NAME</code>
         <input type="password" autocomplete="off" spellcheck="false" value=${token}
           onInput=${(e) => set(e.target.value)} /></label>
       <button disabled=${!token.trim()}>Open</button>
@@ -231,7 +231,7 @@ function App() {
       <${Theme} />
     </header>
     ${state.isDown && html`<p class="down"
-      role="alert">The server does not answer. Start it with <code>mnemos ui</code>; the page goes on by itself.</p>`}
+      role="alert">The server does not answer. Start it with <code>mnemos ui</code>; this page then reconnects by itself.</p>`}
     <nav class=${isNavOpen ? "side open" : "side"} aria-label="pages">
       ${offered().map(([key, name, letter]) => html`<a key=${key} href=${to(key)}
         aria-current=${address.page === key ? "page" : null}>${name}<kbd aria-hidden="true">${letter}
@@ -239,7 +239,7 @@ function App() {
       <div class="foot muted">
         <button class="plain" onClick=${() => open("Keys")}>Keys <kbd>?</kbd></button>
         <span>${rights.version} · ${rights.scope}</span>
-        <button class="plain" onClick=${() => forget("You left. Run the command for a new link.")}>Leave</button>
+        <button class="plain" onClick=${() => forget("You signed out. Run the command for a new link.")}>Sign out</button>
       </div>
     </nav>
     <main id="main" tabindex="-1" ref=${main}><${Page} address=${address} /></main>

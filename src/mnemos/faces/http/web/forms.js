@@ -1,7 +1,11 @@
-// Shared by all pages but the first: dialogs, questions before a change, forms, filters, streams, files.
-import { Failure, act, call, revise, send, show, to, toast, useCall } from "./core.js";
+// Imported by all pages but the first: dialogs, questions before a change, forms, filters, streams, files; and the rest.
+import { Failure, act, call, can, revise, send, show, to, toast, useCall } from "./core.js";
 import { Empty, Loaded, Problem, Stored, num } from "./ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+
+export * from "./core.js";
+export * from "./ui.js";
+export * from "./vendor/preact.js";
 
 export function Dialog({ title, close = () => show(null), children, wide = false }) {
   const ref = useRef();
@@ -17,6 +21,28 @@ export function Dialog({ title, close = () => show(null), children, wide = false
   </dialog>`;
 }
 
+/** The answer of an operation, drawn by the function in it. */
+export const Call = ({ name, args, children }) => html`<${Loaded} of=${useCall(name, args)}>${children}<//>`;
+
+/** A button that is drawn only if the token allows what it `needs`; `hint` is the key that presses it. */
+export const Button = ({ needs, hint, class: kind = "plain", children, ...rest }) => (!needs || can(needs)) && html`<button
+  type="button" class=${kind} data-key=${hint} ...${rest}>${children}</button>`;
+
+/** @param choices [key, label] each; the labels are the keys where there are only keys. */
+export const Select = ({ choices, pick, ...rest }) => html`<select ...${rest} onChange=${(e) => pick(e.target.value)}>
+  ${choices.map((one) => [one].flat()).map(([key, label = key]) => html`<option key=${key} value=${key}>${label}</option>`)}
+</select>`;
+
+export const Check = ({ label, isOn, pick }) => html`<label><input type="checkbox" checked=${!!isOn}
+  onChange=${(e) => pick(e.target.checked)} />${label}</label>`;
+
+export const Search = ({ label, pick, ...rest }) => html`<input type="search" aria-label=${label} placeholder=${label}
+  ...${rest} onInput=${(e) => pick(e.target.value)} />`;
+
+/** The head of an item: the way back to its page, its title, and what can be done with it. */
+export const Head = ({ page, name, title, children }) => html`<a class="back" data-key="back" href=${to(page)}>‹ ${name}</a>
+  <div class="tools head"><h1 class="grow">${title}</h1><span class="does">${children}</span></div>`;
+
 const Cancel = () => html`<button type="button" onClick=${() => show(null)}>Cancel</button>`;
 
 /** Describe what a call would delete and what it asks; empty if it may simply be made. */
@@ -26,7 +52,7 @@ export async function findStake(name, args) {
   return [at_stake && `This deletes ${at_stake}.`, ...asked].filter(Boolean).join("\n");
 }
 
-function Confirm({ title, text, name, args, word = "", note, verb = "Delete", done = () => act(name, args) }) {
+function Confirm({ title, text, name, args, word = "", note, verb = "Delete", kind = "danger", done = () => act(name, args) }) {
   const [stake, set] = useState(text ? { text } : null);
   const [typed, type] = useState("");
   useEffect(() => {
@@ -51,7 +77,7 @@ function Confirm({ title, text, name, args, word = "", note, verb = "Delete", do
     ${note && html`<p class="muted">${note}</p>`}
     ${word && html`<label class="word"><span>Type <b>${word}</b> to confirm</span>
       <input autocomplete="off" autofocus value=${typed} onInput=${(e) => type(e.target.value)} /></label>`}
-    <footer><${Cancel} /><button ref=${go} class="danger" disabled=${!isReady}>${verb}</button></footer>
+    <footer><${Cancel} /><button ref=${go} class=${kind} disabled=${!isReady}>${verb}</button></footer>
   </form></${Dialog}>`;
 }
 
@@ -93,15 +119,13 @@ function Edit({ title, note, fields, values = {}, save }) {
     ${note && html`<p class="muted">${note}</p>`}
     ${fields.map((field) => {
       const { name, choices, rows, isFixed, hint, pattern } = field;
-      const about = {
-        value: given[name] ?? "", autofocus: field === first, required: !field.isOptional, placeholder: hint,
-        onInput: (e) => set({ ...given, [name]: e.target.value }),
-      };
-      const options = () => choices.map(([key, label]) => html`<option key=${key} value=${key}>${label}</option>`);
+      const pick = (value) => set({ ...given, [name]: value });
+      const onInput = (e) => pick(e.target.value);
+      const about = { value: given[name] ?? "", autofocus: field === first, required: !field.isOptional, placeholder: hint };
       return html`<label key=${name}>${name} ${choices
-        ? html`<select ...${about}>${options()}</select>`
-        : rows ? html`<textarea rows=${rows} ...${about}></textarea>`
-        : html`<input readonly=${isFixed} pattern=${pattern} ...${about} />`}</label>`;
+        ? html`<${Select} ...${about} choices=${choices} pick=${pick} />`
+        : rows ? html`<textarea rows=${rows} ...${about} onInput=${onInput}></textarea>`
+        : html`<input readonly=${isFixed} pattern=${pattern} ...${about} onInput=${onInput} />`}</label>`;
     })}
     <footer><${Cancel} /><button class="main"
       disabled=${isLacking || fields.every(({ name }) => given[name] === values[name])}>Save</button></footer>
@@ -131,14 +155,17 @@ export const Pager = ({ back, on, names = ["Previous", "Next"], children }) => (
   <span class="muted number">${children}</span>
   <button data-key="]" disabled=${!on} onClick=${on}>${names[1]}</button></div>`;
 
+/** The arguments of a call that were filled in. */
+export const given = (args) => Object.fromEntries(Object.entries(args).filter(([, value]) => value));
+
 /** The part of a list that is shown, such as 1 to 50 of 67. */
 export const range = (offset, count, total) => `${num(offset + 1)} to ${num(offset + count)} of ${num(total)}`;
 
-/** A table of text; columns whose head begins with # have numbers. */
+const MARKS = { "#": "number", "~": "wide-only" };
+/** A table of text; columns whose head begins with # have numbers, those with ~ are left out of a small window. */
 export const Table = ({ heads, rows, foot }) => {
-  const line = (cells, tag) => cells.map((one, at) => html`<${tag} key=${at}
-    class=${heads[at][0] === "#" ? "number" : ""}>${one}</${tag}>`);
-  return html`<table><thead><tr>${line(heads.map((one) => one.replace("#", "")), "th")}</tr></thead>
+  const line = (cells, tag) => cells.map((one, at) => html`<${tag} key=${at} class=${MARKS[heads[at][0]]}>${one}</${tag}>`);
+  return html`<table><thead><tr>${line(heads.map((one) => one.replace(/^[#~]/, "")), "th")}</tr></thead>
     <tbody>${rows.map((cells, at) => html`<tr key=${at}>${line(cells, "td")}</tr>`)}</tbody>
     ${foot && html`<tfoot><tr>${line(foot, "th")}</tr></tfoot>`}</table>`;
 };

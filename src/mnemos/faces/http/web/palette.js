@@ -1,12 +1,10 @@
-import { call, can, go, rights, show, switchSpace, toast } from "./core.js";
-import { Dialog, usePause } from "./forms.js";
-import { Line } from "./ui.js";
-import { html, useEffect, useState } from "./vendor/preact.js";
+import {
+  call, can, Dialog, go, html, line, rights, show, switchSpace, toast, useEffect, usePause, useState,
+} from "./forms.js";
 
 const KEYS = [
   ["/", "ask the memory"],
   ["Ctrl K", "command palette"],
-  ["g, then a letter", "go to a page"],
   ["j k", "next and previous row"],
   ["Enter", "open"],
   ["Esc", "close, or back"],
@@ -21,8 +19,8 @@ const KEYS = [
 
 export function Keys({ pages }) {
   return html`<${Dialog} title="Keys">
-    <dl class="keys">${KEYS.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`)}
-      ${pages.map(([, name, letter]) => html`<dt><kbd>g ${letter}</kbd></dt><dd>${name}</dd>`)}</dl>
+    <div class="columns">${[KEYS, pages.map(([, name, letter]) => [`g ${letter}`, name])].map((list) => html`<dl
+      class="keys">${list.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`)}</dl>`)}</div>
   </${Dialog}>`;
 }
 
@@ -38,7 +36,7 @@ export function Spaces() {
   return html`<${Dialog} title="Spaces">
     <p class="muted">A space is a separate memory: nothing is shared with another.</p>
     <ul class="list">${spaces.map((name) => html`<li><button class="plain" aria-pressed=${name === rights.space}
-      onClick=${() => pick(name)}><${Line} text=${name} /></button></li>`)}</ul>
+      onClick=${() => pick(name)}>${line(name)}</button></li>`)}</ul>
     <p class="muted">Another space: <code>mnemos ui --space NAME</code></p>
   </${Dialog}>`;
 }
@@ -105,8 +103,8 @@ export function Palette({ pages }) {
     <ul id="choices" class="choices" role="listbox" aria-label="choices">
       ${choices.map((one, index) => html`<li id="choice-${index}" role="option"
         aria-selected=${index === chosen} onClick=${() => pick(one)}>
-        <span class="kind">${one.kind}</span><span><${Line} text=${one.text} most=${60} /></span><span
-          class="muted"><${Line} text=${one.more} most=${80} /></span></li>`)}
+        <span class="kind">${one.kind}</span><span>${line(one.text)}</span><span
+          class="muted">${line(one.more)}</span></li>`)}
     </ul>
   </${Dialog}>`;
 }

@@ -22,13 +22,13 @@ export function when(at) {
   if (then.toDateString() === now.toDateString()) return clock.format(then);
   return then.getFullYear() === now.getFullYear() ? `${short.format(then)}, ${clock.format(then)}` : day.format(then);
 }
-export function Time({ at, only = when }) {
+export function time(at, only = when) {
   if (at == null) return "–";
   const then = new Date(at * 1000);
   return html`<time datetime=${then.toISOString()} title=${then.toLocaleString()}>${only(at)}</time>`;
 }
 
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
+const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\ufffd]/gu;
 const EMOJI = /\p{Extended_Pictographic}\ufe0f?$/u;
 
 export function visible(text) {
@@ -84,7 +84,8 @@ export function Stored({ text, most = MOST, isCode = false, pattern = null }) {
   </div>`;
 }
 
-export function Line({ text, most = 160, pattern = null }) {
+/** Stored text in one line. */
+export function line(text, most = 100, pattern = null) {
   const whole = String(text ?? "");
   const shown = whole.replace(/\s+/g, " ").slice(0, most);
   return html`<bdi>${marked(shown, pattern)}${whole.length > most ? "…" : ""}</bdi>`;
@@ -93,7 +94,9 @@ export function Line({ text, most = 160, pattern = null }) {
 /** @param commands that fill the page, one per line: there is nothing to filter yet. */
 export const Empty = ({ title, commands = "", children }) => html`<div class="empty ${commands && "blank"}"><h2>${title}</h2><p>${children}</p>
   ${commands && html`<pre tabindex="0">${commands}</pre>`}</div>`;
-export const Problem = ({ error }) => html`<p class="problem" role="alert">${error.message}</p>`;
+/** Shows an error, without the advice after "not found": it is for models, which have other tools than this page. */
+export const Problem = ({ error: { code, message } }) => html`<p class="problem"
+  role="alert">${code === "not_found" ? /^.*?\.(?=\s|$)|.*/s.exec(message)[0] : message}</p>`;
 
 export function Loaded({ of: found, children }) {
   if (found.error) return html`<${Problem} error=${found.error} />`;
@@ -101,8 +104,8 @@ export function Loaded({ of: found, children }) {
   return children(found.data);
 }
 
-export const Meter = ({ label, used, limit, unit = "", show = num }) => html`<div class="meter">
-  <span class="row"><span>${label}</span><span class="number">${show(used)} of ${show(limit)} ${unit}</span></span>
+export const Meter = ({ label, used, limit, unit = "", show = num, text = `${show(used)} of ${show(limit)} ${unit}` }) => html`<div class="meter">
+  <span class="row"><span>${label}</span><span class="number">${text}</span></span>
   <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit}
     aria-valuenow=${used}><i class=${used > limit ? "over" : ""}
     style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
@@ -121,4 +124,4 @@ export function Tabs({ label, choices, value, pick }) {
 }
 
 export const SessionLink = ({ id, title, at = "" }) => html`<a
-  href=${to("sessions", id + (at !== "" ? `@${at}` : ""))}><${Line} text=${title || id} most=${80} /></a>`;
+  href=${to("sessions", id + (at !== "" ? `@${at}` : ""))}>${line(title || id)}</a>`;

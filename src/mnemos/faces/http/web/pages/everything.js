@@ -1,7 +1,10 @@
-import { call, can, changed, rights, to, useCall } from "../core.js";
-import { Copy, describe } from "../forms.js";
-import { Loaded, Panel, Problem, Stored, Tabs } from "../ui.js";
-import { html, useEffect, useState } from "../vendor/preact.js";
+import {
+  call, can, changed, Check, Copy, describe, Head, html, Loaded, Panel, Problem, rights, Search, Select, Stored, Tabs,
+  to, useCall, useEffect, useState,
+} from "../forms.js";
+
+/** Text with the code between its backticks in a fixed font. */
+const prose = (text = "") => text.split("`").map((part, at) => (at % 2 ? html`<code>${part}</code>` : part));
 
 const NEEDS_PERSON = /\.? Needs \?person=true$/;
 const kindOf = (field) => field.type ?? field.anyOf?.map((one) => one.type).find((one) => one && one !== "null") ?? "string";
@@ -23,20 +26,19 @@ function Input({ name, field, isNeeded, value, set }) {
   const choices = choicesOf(field);
   const id = `field-${name}`;
   if (kind === "boolean")
-    return html`<div class="field"><label><input type="checkbox" checked=${!!value}
-      onChange=${(e) => set(e.target.checked || undefined)} />${name}</label><p class="muted">
-        ${field.description}</p></div>`;
+    return html`<div class="field"><${Check} label=${name} isOn=${value} pick=${(isOn) => set(isOn || undefined)} />
+      <p class="muted">${prose(field.description)}</p></div>`;
   const onInput = (e) => set(e.target.value || undefined);
   const isNumber = kind === "integer" || kind === "number";
   const control = choices
-    ? html`<select id=${id} value=${value ?? ""} onChange=${onInput}><option value="">–</option>
-        ${choices.filter(Boolean).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>`
+    ? html`<${Select} id=${id} value=${value ?? ""} choices=${[["", "–"], ...choices.filter(Boolean)]}
+        pick=${(one) => set(one || undefined)} />`
     : ["text", "content", "query"].includes(name)
       ? html`<textarea id=${id} rows="2" value=${value ?? ""} onInput=${onInput}></textarea>`
       : html`<input id=${id} type=${isNumber ? "number" : "text"} step="any" value=${value ?? ""}
         onInput=${onInput} />`;
   return html`<div class="field"><label for=${id}>${name}${isNeeded ? " (required)" : ""}</label>${control}
-    <p class="muted">${field.description?.replace(NEEDS_PERSON, "")}</p></div>`;
+    <p class="muted">${prose(field.description?.replace(NEEDS_PERSON, ""))}</p></div>`;
 }
 
 const shell = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
@@ -109,9 +111,9 @@ function Operation({ name, about }) {
       (error) => show({ error }),
     );
   const texts = write(name, about, args, { home, isPerson });
-  return html`<a class="back" data-key="back" href=${to("everything")}>‹ Everything</a>
-    <div class="tools"><h1><code>${name}</code></h1><span class="tag">${about["x-scope"]}</span></div>
-    <p>${about.description ?? about.summary}</p>
+  return html`<${Head} page="everything" name="Everything" title=${html`<code>${name}</code>`}><span
+      class="muted">scope ${about["x-scope"]}</span><//>
+    <p>${prose(about.description ?? about.summary)}</p>
     <div class="columns"><form class="form panel" onSubmit=${(e) => (e.preventDefault(), run(isDeletion))}>
         ${fields.map(([key, field]) => html`<${Input} key=${key} name=${key} field=${field}
           isNeeded=${schema.required?.includes(key)}
@@ -145,11 +147,11 @@ export default function Everything({ rest }) {
     if (chosen) return html`<${Operation} key=${rest} name=${rest} about=${chosen[1]} />`;
     const groups = Map.groupBy(all.filter(([name, one]) => !words || `${name} ${one.summary}`.toLowerCase().includes(words.toLowerCase())), ([, one]) => one.tags?.[0] ?? "other");
     return html`<div class="tools"><h1>Everything</h1><span class="muted grow">
-        ${all.length} operations, each also a command and a tool</span><input type="search"
-        aria-label="filter operations" placeholder="filter" value=${words} onInput=${(e) => type(e.target.value)} /></div>
+        ${all.length} operations, each also a command and a tool</span><${Search}
+        label="filter operations" value=${words} pick=${type} /></div>
       <div class="board">${[...groups].map(([tag, list]) => html`<${Panel} key=${tag} id="tag-${tag}" title=${tag}><ul
         class="list">${list.map(([name, one]) => html`<li key=${name}><span class="grow"><a class="target" data-row
-          href=${to("everything", name)}>${name}</a><br /><span class="muted">${firstOf(one)}</span></span>
+          href=${to("everything", name)}>${name}</a><br /><span class="muted">${prose(firstOf(one))}</span></span>
           ${!can(name) && html`<span class="tag">not allowed</span>`}</li>`)}</ul><//>`)}</div>`;
   }}<//>`;
 }

@@ -1,7 +1,7 @@
-import { act, can, go, revise, to, useCall } from "../core.js";
-import { Filter, Lost, Pager, edit, forget, range } from "../forms.js";
-import { Empty, Line, Loaded, Panel, Stored, Tabs, Time, dateOf, plural } from "../ui.js";
-import { html, useEffect, useState } from "../vendor/preact.js";
+import {
+  act, Button, dateOf, edit, Empty, Filter, forget, given, go, Head, html, line, Loaded, Lost, Pager, Panel, plural,
+  range, revise, Select, Stored, Tabs, time, to, useCall, useEffect, useState,
+} from "../forms.js";
 
 const TYPES = { C: "constraint", D: "decision", V: "value", "?": "question", "✓": "done", "~": "obsolete" };
 const DAY = 86400;
@@ -36,8 +36,8 @@ const Mark = ({ fact }) => html`<span class="type" title=${TYPES[fact.type]}>${f
 function Row({ fact }) {
   const tag = fact.state !== "live" ? fact.state : fact.tier !== "hot" && fact.tier;
   return html`<li class="fact ${fact.state}"><${Mark} fact=${fact} />
-    <a class="target" data-row href=${to("facts", fact.target)}><${Line} text=${fact.target} most=${40} /></a>
-    <span class="grow"><${Line} text=${fact.content} most=${120} />${tag && html` <span class="tag">${tag}
+    <a class="target" data-row href=${to("facts", fact.target)}>${line(fact.target, 40)}</a>
+    <span class="grow">${line(fact.content)}${tag && html` <span class="tag">${tag}
       </span>`}</span></li>`;
 }
 
@@ -47,11 +47,10 @@ function Conflict({ one }) {
   const keep = (gone, kept) => act("forget", { ref: gone.id }, { said: () => `Kept ${kept.content}; withdrew ${gone.id}.` });
   return html`<li data-row tabindex="-1"><span class="grow">
       <a class="target" data-key="open" href=${to("facts", one.newer.target)}>${one.newer.target}</a>
-      ${" "}<${Line} text=${one.older.content} most=${70} /> <b>≠</b> <${Line} text=${one.newer.content} most=${70} />
+      ${" "}${line(one.older.content)} <b>≠</b> ${line(one.newer.content)}
       ${one.reason !== "contradicts" && html`<span class="muted"> ${one.reason}</span>`}</span>
-    <span class="does">${can("forget") && html`<button class="plain"
-      onClick=${() => keep(one.newer, one.older)}>keep older</button>
-      <button class="plain" onClick=${() => keep(one.older, one.newer)}>keep newer</button>`}
+    <span class="does"><${Button} needs="forget" onClick=${() => keep(one.newer, one.older)}>keep older<//>
+      <${Button} needs="forget" onClick=${() => keep(one.older, one.newer)}>keep newer<//>
       <a href=${to("facts", ...bothOf(one))}>open both</a></span></li>`;
 }
 
@@ -75,22 +74,22 @@ function AsOf({ params, since, set }) {
       onClick=${() => set({ as_of: "" })}>now</button>`}</div>`;
 }
 
-function Scope({ at, name, about, facts }) {
-  const state = about && (about.closed_at ? html`closed on <${Time} at=${seconds(about.closed_at)}
-    only=${dateOf} />, ` : "open, ");
-  return html`<${Panel} id="scope-${at}" title=${html`<${Line} text=${name || "no scope"} most=${50} />`}
+// Facts of a scope that are drawn next to other scopes.
+const SOME = 12;
+
+function Scope({ at, name, about, facts, isAlone, params }) {
+  const most = isAlone || !name ? PAGE : SOME;
+  const state = about && (about.closed_at ? html`closed on ${time(seconds(about.closed_at), dateOf)}, ` : "open, ");
+  return html`<${Panel} id="scope-${at}" title=${line(name || "no scope", 50)}
     more=${html`<span class="muted small">${state}${plural(facts.length, "fact")}</span>`}>
-    <ul class="list aligned">${facts.map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul><//>`;
+    <ul class="list aligned">${facts.slice(0, most).map((fact) => html`<${Row} key=${fact.id} fact=${fact} />`)}</ul>
+    ${facts.length > most && html`<a class="small" data-row
+      href=${to("facts", "", { ...params, offset: "", scope: name })}>all facts of this scope</a>`}<//>`;
 }
 
-const STATES = [["", "current"], ["hot", "hot"], ["cold", "cold"], ["everything", "with ended"]];
-const choose = ({ as_of, type, scope, status, q }) => ({
-  ...(as_of && { as_of: `${as_of}T23:59:59` }),
-  ...(type && { type: [type] }),
-  ...(scope && { scope }),
-  ...(status && { status }),
-  ...(q && { query: q }),
-});
+const STATES = [["", "current"], ["hot", "hot"], ["cold", "cold"], ["everything", "including ended"]];
+const choose = ({ as_of, type, scope, status, q }) =>
+  given({ as_of: as_of && `${as_of}T23:59:59`, type: type && [type], scope, status, query: q });
 
 function Board({ params }) {
   const set = (change) => revise("facts", "", { ...params, offset: "", ...change });
@@ -104,28 +103,26 @@ function Board({ params }) {
     !!about[a]?.closed_at - !!about[b]?.closed_at || (a === "") - (b === "") ||
     (about[b]?.touched_at ?? "").localeCompare(about[a]?.touched_at ?? "");
   return html`<div class="tools"><h1 class="grow">Facts</h1>
-      ${can("memory_write") && html`<button class="main" data-key="n"
-        onClick=${() => write()}>New fact <kbd>n</kbd></button>`}</div>
+      <${Button} needs="memory_write" class="main" hint="n" onClick=${() => write()}>New fact <kbd>n</kbd><//></div>
     <${Filter} fields=${{ q: "words in facts" }} params=${params} set=${set}>
-      <label>type <select value=${params.type ?? ""} onChange=${(e) => set({ type: e.target.value })}><option
-        value="">all</option>${CHOICES.map(([key, name]) => html`<option key=${key} value=${key}>${name}</option>`)}
-        </select></label>
+      <label>type <${Select} choices=${[["", "all"], ...CHOICES]} value=${params.type ?? ""}
+        pick=${(type) => set({ type })} /></label>
       <${Tabs} label="state" choices=${STATES} value=${params.status ?? ""} pick=${(status) => set({ status })} />
-      ${params.scope && html`<button type="button" onClick=${() => set({ scope: "" })}>scope <${Line}
-        text=${params.scope} most=${30} /> ✕</button>`}
+      ${params.scope && html`<button type="button" onClick=${() => set({ scope: "" })}>scope ${line(params.scope, 30)} ✕</button>`}
       <${AsOf} params=${params} since=${Math.min(...opened)} set=${set} /><//>
-    ${!params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
+    ${(facts.data || facts.error) && !params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
       conflicts=${conflicts.data.conflicts} />`}
-    <${Loaded} of=${facts}>${(data) => {
+    <${Loaded} of=${conflicts.data || conflicts.error ? facts : {}}>${(data) => {
       if (!data.facts.length && Object.keys(choose(params)).length)
         return html`<${Empty} title="No fact matches">Choose another day, type or state, or clear the words.<//>`;
       if (!data.facts.length)
         return html`<${Empty} title="No facts yet"
-          commands="mnemos remember we use Redis streams for the mails">Agents state them while they work. You can,
+          commands="mnemos remember we use Redis streams for the emails">Agents state them while they work. You can,
             too:<//>`;
       const groups = Map.groupBy(data.facts, (fact) => fact.scope ?? "");
       return html`<div class="board">${[...groups.keys()].sort(compare).map((name, at) => html`<${Scope} key=${name}
-        at=${at} name=${name} about=${about[name]} facts=${groups.get(name)} />`)}</div>
+        at=${at} name=${name} about=${about[name]} facts=${groups.get(name)}
+        isAlone=${groups.size === 1} params=${params} />`)}</div>
         <${Pager} back=${offset > 0 && (() => set({ offset: Math.max(0, offset - PAGE) || "" }))}
           on=${data.left > 0 && (() => set({ offset: offset + PAGE }))}>
           ${range(offset, data.facts.length, data.total)}<//>`;
@@ -143,12 +140,11 @@ function Timeline({ facts }) {
     const end = seconds(fact.valid_to ?? fact.ended_at) ?? now;
     const wide = `max(6px, ${share(end) - share(start)}%)`;
     return html`<i key=${fact.id} class=${fact.state} style=${{ left: `${share(start)}%`, width: wide }}
-      title="${fact.content} (${dateOf(start)} to ${end === now ? "now" : dateOf(end)})"><${Line}
-        text=${fact.content} most=${60} /></i>`;
+      title="${fact.content} (${dateOf(start)} to ${end === now ? "now" : dateOf(end)})">${line(fact.content)}</i>`;
   };
   const lanes = Map.groupBy(facts, (fact) => fact.scope ?? "");
   return html`<div class="lanes" aria-hidden="true">${[...lanes].map(([scope, list]) => html`
-      <span class="muted"><${Line} text=${scope || "no scope"} most=${30} /></span><div class="lane">
+      <span class="muted">${line(scope || "no scope", 30)}</span><div class="lane">
         ${list.map(bar)}</div>`)}
     <div class="row muted"><span>${dateOf(from)}</span><span>now</span></div></div>`;
 }
@@ -156,9 +152,8 @@ function Timeline({ facts }) {
 function Source({ fact, conflicts }) {
   const end = seconds(fact.valid_to ?? fact.ended_at);
   const about = conflicts.filter((one) => one.older.id === fact.id || one.newer.id === fact.id);
-  return html`<span class="muted"><${Time} at=${seconds(fact.valid_from)} only=${dateOf} /> to
-      ${" "}${end ? html`<${Time} at=${end} only=${dateOf} />` : "now"} · stated by <${Line}
-        text=${fact.stated_by ?? fact.actor} most=${30} />
+  return html`<span class="muted">${time(seconds(fact.valid_from), dateOf)} to
+      ${" "}${end ? time(end, dateOf) : "now"} · stated by ${line(fact.stated_by ?? fact.actor, 30)}
     ${fact.message_id != null && html` · <a
       href=${to("sessions", `${fact.session_id ?? ""}@${fact.message_id}`)}>said in message ${fact.message_id}
       </a>`}
@@ -172,23 +167,19 @@ function Statement({ fact, conflicts = [] }) {
   return html`<li class="statement ${fact.state}" data-row tabindex="-1">
     <header class="row"><span><${Mark} fact=${fact} /> <b>${TYPES[fact.type]}</b>${" "}
         <span class="tag ${isLive ? "accent" : ""}">${isLive ? fact.tier : fact.state}</span>
-        ${fact.scope && html` <span class="tag"><${Line} text=${fact.scope} most=${40} /></span>`}</span>
+        ${fact.scope && html` <span class="tag">${line(fact.scope, 40)}</span>`}</span>
       <span class="muted"><code>${fact.id}</code></span></header>
     <${Stored} text=${fact.content} />
     <footer class="row"><${Source} fact=${fact} conflicts=${conflicts} />
-      <span class="does">${isLive && can("memory_write") && html`<button class="plain" data-key="e"
-        onClick=${() => write(fact)}>correct</button>`}
-        ${isLive && can("forget") && html`<button class="plain"
-          onClick=${() => act("forget", { ref: fact.id })}>withdraw</button>`}
-        ${can("forget") && html`<button class="plain" data-key="#" onClick=${() => forget([`fact:${fact.id}`])}>erase</button>`}
-          </span></footer></li>`;
+      <span class="does">${isLive && html`<${Button} needs="memory_write" hint="e" onClick=${() => write(fact)}>correct<//>
+        <${Button} needs="forget" onClick=${() => act("forget", { ref: fact.id })}>withdraw<//>`}
+        <${Button} needs="forget" hint="#" onClick=${() => forget([`fact:${fact.id}`])}>erase<//></span></footer></li>`;
 }
 
 function History({ target }) {
   const found = useCall("memory_history", { target, limit: 200 });
   const conflicts = useCall("facts_conflicts", { limit: 1000 });
-  return html`<a class="back" data-key="back" href=${to("facts")}>‹ Facts</a>
-    <h1><code><${Line} text=${target} most=${80} /></code></h1>
+  return html`<${Head} page="facts" name="Facts" title=${html`<code>${line(target)}</code>`} />
     <${Loaded} of=${found}>${({ facts }) => html`<p class="muted">${plural(facts.length, "statement")}</p>
       <${Timeline} facts=${facts} />
       <ol class="statements">${[...facts].reverse().map((one) => html`<${Statement} key=${one.id} fact=${one}

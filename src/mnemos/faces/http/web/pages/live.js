@@ -1,8 +1,7 @@
 // Messages and questions of agents, as they happen. One stream per browser: the tab that has the lock reads it for all.
-import { rights, useCall } from "../core.js";
-import { listen, placeOf } from "../forms.js";
-import { Empty, Line, Loaded, Tabs, Time } from "../ui.js";
-import { html, useEffect, useState } from "../vendor/preact.js";
+import {
+  Empty, html, line, listen, Loaded, placeOf, rights, Tabs, time, useCall, useEffect, useState,
+} from "../forms.js";
 
 const MOST = 500;
 const KINDS = [["", "all"], ["message", "messages"], ["session", "conversations"], ["fact", "facts"], ["note", "notes"], ["entry", "entries"], ["table", "tables"], ["recall", "recalls"]];
@@ -79,8 +78,8 @@ export default function Live() {
         ? html`<${Empty} title="Nothing yet" commands="mnemos connect">Messages and questions of agents appear here as
             they happen, from every program that uses this memory.<//>`
         : html`<ul class="changes live">${shown.map((one) => html`<li key=${one.cursor}><span
-            class="number muted"><${Time} at=${one.at} /></span><span><span class="tag">${one.kind}</span> <span
-            class="muted"><${Line} text=${one.action} most=${20} /></span></span><span class="what"><a data-row
-            href=${placeOf(one)}><${Line} text=${one.text || one.ref || one.action} most=${140} /></a></span><span
-            class="muted"><${Line} text=${one.actor ?? ""} most=${24} /></span></li>`)}</ul>`}<//>`;
+            class="number muted">${time(one.at)}</span><span><span class="tag">${one.kind}</span> <span
+            class="muted">${line(one.action.split(".").at(-1), 20)}</span></span><span class="what"><a data-row
+            href=${placeOf(one)}>${line(one.text || one.ref || one.action, 140)}</a></span><span
+            class="muted">${line(one.actor ?? "", 24)}</span></li>`)}</ul>`}<//>`;
 }

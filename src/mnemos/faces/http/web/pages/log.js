@@ -1,7 +1,7 @@
-import { act, can, revise, show, useCall } from "../core.js";
-import { Dialog, Filter, Pager, confirm, findStake } from "../forms.js";
-import { Empty, Line, Loaded, Stored, Time, num, visible } from "../ui.js";
-import { html, useLayoutEffect } from "../vendor/preact.js";
+import {
+  act, Call, can, confirm, Dialog, Empty, Filter, findStake, given, html, line, num, Pager, revise, show, Stored, time,
+  useLayoutEffect, visible,
+} from "../forms.js";
 
 const PAGE = 100;
 
@@ -45,12 +45,10 @@ async function undo(entry) {
 }
 
 function Entry({ id, close }) {
-  const found = useCall("log", { entry: id });
   return html`<${Dialog} title="Change ${id}" close=${close} wide>
-    <${Loaded} of=${found}>${({ entries: [one] }) => html`
-      <p class="muted"><${Line} text=${one.operation} /> · <${Line} text=${one.actor} /> · <${Time}
-        at=${one.at} />${" · "}
-        <code><${Line} text=${one.ref} /></code></p>
+    <${Call} name="log" args=${{ entry: id }}>${({ entries: [one] }) => html`
+      <p class="muted">${line(one.operation)} · ${line(one.actor)} · ${time(one.at)}${" · "}
+        <code>${line(one.ref)}</code></p>
       ${one.before == null && one.after == null
         ? html`<p>The log keeps no text of this change.</p>`
         : html`<${Diff} before=${pretty(one.before)} after=${pretty(one.after)} />`}
@@ -61,10 +59,10 @@ function Entry({ id, close }) {
 }
 
 function What({ one }) {
-  if (one.what) return html`<${Line} text=${one.what} most=${160} />`;
+  if (one.what) return line(one.what, 160);
   const text = one.after ?? one.before ?? "";
-  return html`<code><${Line} text=${one.short_ref} most=${40} /></code>
-    <span class="muted"> <${Line} text=${/^[[{]/.test(text) ? "" : text} most=${80} /></span>`;
+  return html`<code>${line(one.short_ref, 40)}</code>
+    <span class="muted"> ${line(/^[[{]/.test(text) ? "" : text, 80)}</span>`;
 }
 
 function Row({ one, open }) {
@@ -72,8 +70,8 @@ function Row({ one, open }) {
     <span class="number muted">${one.id}</span>
     <button class="plain" data-key="open" onClick=${open}>${one.operation}</button>
     <span class="what"><${What} one=${one} /></span>
-    <span class="muted"><${Line} text=${one.actor} most=${24} /></span>
-    <span class="number muted"><${Time} at=${one.at} /></span>
+    <span class="muted">${line(one.actor, 24)}</span>
+    <span class="number muted">${time(one.at)}</span>
     ${one.undone_by
       ? html`<span class="tag">undone by ${one.undone_by}</span>`
       : can("undo") && one.can_undo && html`<button class="plain" onClick=${() => undo(one.id)}>undo</button>`}</li>`;
@@ -85,7 +83,6 @@ export default function Log({ params }) {
   const before = params.before ? Number(params.before) : null;
   const isFiltered = !!(params.actor || params.part);
   const limit = isFiltered ? 1000 : PAGE;
-  const found = useCall("log", { limit, ...(before != null && { before }) });
   const set = (change) => revise("log", "", { ...params, ...change });
   const { entry } = params;
   useLayoutEffect(() => {
@@ -97,12 +94,12 @@ export default function Log({ params }) {
     (!params.actor || one.actor.includes(params.actor)) && (!params.part || one.operation.includes(params.part));
   return html`<div class="tools"><h1 class="grow">Log</h1><${Filter} fields=${FILTERS} params=${params} set=${set} />
     </div>
-    <${Loaded} of=${found}>${({ entries }) => {
+    <${Call} name="log" args=${{ limit, ...given({ before }) }}>${({ entries }) => {
       const rows = entries.filter(isWanted);
       if (!entries.length)
-        return html`<${Empty} title="No changes yet" commands="mnemos remember we use Redis streams for the mails">Every
-          change of facts, notes, tables and settings of conversations is listed here, and most can be undone. Messages
-          are not listed. A first change:<//>`;
+        return html`<${Empty} title="No changes yet" commands="mnemos remember we use Redis streams for the emails">Changes
+          to facts, notes, tables and conversations are listed here, and most can be undone. New messages are not
+          listed. A first change:<//>`;
       if (!rows.length)
         return html`<${Empty}
           title="No change matches">None of ${num(entries.length)} changes does. Clear the filter to see them.<//>`;

@@ -1,7 +1,7 @@
-import { act, call, can, changed, mayWrite, show, toast, useCall } from "../core.js";
-import { Dialog } from "../forms.js";
-import { Empty, Loaded, Meter, Panel, Problem, Stored, Line, Time, focused, num, plural } from "../ui.js";
-import { html, useState } from "../vendor/preact.js";
+import {
+  act, Button, Call, call, can, changed, Dialog, Empty, focused, html, line, mayWrite, Meter, num, Panel, plural,
+  Problem, show, Stored, time, toast, useCall, useState,
+} from "../forms.js";
 import { Diff } from "./log.js";
 
 const NAMES = { memory: "Notes", user: "About you" };
@@ -28,7 +28,7 @@ function Editor({ file, close }) {
     }
   };
   return html`<form class="form" onSubmit=${save}>
-    <p class="muted">Entries are separated by a line with only §.</p>
+    <p class="muted">Separate entries with a line that contains only §.</p>
     <label class="unseen" for="edit-${file.target}">${NAMES[file.target]}</label>
     <textarea id="edit-${file.target}" ref=${focused} rows=${Math.min(24, text.split("\n").length + 3)}
       value=${text} onInput=${(e) => (type(e.target.value), fail(null))}
@@ -42,19 +42,17 @@ function Editor({ file, close }) {
 }
 
 function Versions({ target }) {
-  const found = useCall("notebook_versions", { target });
   const [at, pick] = useState(0);
   const restore = (text) => {
     show(null);
     act("notebook_edit", { target, text }, { said: () => "Restored." });
   };
-  return html`<${Dialog} title="Versions of ${FILES[target]}" wide><${Loaded} of=${found}>${({ versions }) => {
+  return html`<${Dialog} title="Versions of ${FILES[target]}" wide><${Call} name="notebook_versions" args=${{ target }}>${({ versions }) => {
     if (versions.length < 2)
       return html`<${Empty} title="No earlier version">Every change of the file is kept from now on.<//>`;
     const chosen = versions[Math.min(at, versions.length - 1)];
     return html`<div class="versions"><ul class="list" aria-label="versions">${versions.map((one, index) => html`<li
-        key=${one.version}><button class="plain" aria-pressed=${index === at} onClick=${() => pick(index)}><${Time}
-        at=${one.at} /> <span class="muted"><${Line} text=${one.actor} most=${24} /></span></button></li>`)}</ul>
+        key=${one.version}><button class="plain" aria-pressed=${index === at} onClick=${() => pick(index)}>${time(one.at)} <span class="muted">${line(one.actor, 24)}</span></button></li>`)}</ul>
       <div><${Diff} before=${versions[at + 1]?.text ?? ""} after=${chosen.text} />
       ${at > 0 && mayWrite("notebook_edit") && html`<footer><button class="main"
         onClick=${() => restore(chosen.text)}>Restore this version</button></footer>`}</div></div>`;
@@ -62,12 +60,11 @@ function Versions({ target }) {
 }
 
 function Optimize() {
-  const found = useCall("memory_optimize", { dry_run: true, threshold_pct: 0 });
   const begin = () => {
     show(null);
     act("memory_optimize", { threshold_pct: 0 });
   };
-  return html`<${Dialog} title="Make room in the notebook" wide><${Loaded} of=${found}>${(data) =>
+  return html`<${Dialog} title="Make room in the notebook" wide><${Call} name="memory_optimize" args=${{ dry_run: true, threshold_pct: 0 }}>${(data) =>
     data.steps.length === 0
       ? html`<p>There is nothing to shorten or to move into facts.</p>`
       : html`<p class="muted">${plural(data.steps.length, "step")} would be taken.</p><${Stored} text=${data.text} />
@@ -79,7 +76,7 @@ function File({ file, opened }) {
   const { target, entries } = file;
   const look = () => show(() => html`<${Versions} target=${target} />`);
   const does = html`<span class="does">
-    ${can("notebook_versions") && html`<button class="plain" onClick=${look}>versions</button>`}
+    <${Button} needs="notebook_versions" onClick=${look}>versions<//>
     ${mayWrite("notebook_edit") && !isOpen && html`<button class="plain" data-key="e"
       onClick=${() => edit(true)}>edit <kbd>e</kbd></button>`}</span>`;
   return html`<${Panel} id="file-${target}" title=${html`${NAMES[target]} <span
@@ -95,14 +92,12 @@ function File({ file, opened }) {
 }
 
 export default function Notebook({ params }) {
-  const found = useCall("notebook_show");
   const overview = useCall("overview", {}, { skip: !can("overview") });
   const cost = overview.data?.prompt.find((one) => one.name === "notes");
-  return html`<div class="tools"><h1>Notebook</h1>
-      ${cost && html`<span class="muted">
-        ${num(cost.tokens)} of ${num(cost.limit)} tokens in every prompt</span>`}
-      ${mayWrite("memory_optimize") && html`<button class="end"
+  return html`<div class="tools head"><h1 class="grow">Notebook</h1>
+      ${mayWrite("memory_optimize") && html`<button
         onClick=${() => show(() => html`<${Optimize} />`)}>Make room…</button>`}</div>
-    <${Loaded} of=${found}>${(data) => html`<div class="columns">${data.files.map((file) => html`<${File}
+    <p class="muted">${cost ? `${num(cost.tokens)} of ${num(cost.limit)} tokens in every prompt` : "\u00a0"}</p>
+    <${Call} name="notebook_show">${(data) => html`<div class="columns">${data.files.map((file) => html`<${File}
       key=${file.target} file=${file} opened=${params.open} />`)}</div>`}<//>`;
 }

@@ -1,6 +1,6 @@
 import { Bars } from "../chart.js";
 import { can, go, to, useCall } from "../core.js";
-import { Empty, Line, Loaded, Meter, Panel, SessionLink, Stored, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
+import { Empty, Loaded, Meter, Panel, SessionLink, Stored, Tabs, bytes, dateOf, line, num, plural, time } from "../ui.js";
 import { html, useState } from "../vendor/preact.js";
 
 const DAY = 86400;
@@ -35,7 +35,7 @@ function Growth({ growth }) {
     <${Bars} rows=${rows} names=${names} label="messages by day"
       pick=${(a, b) => go("sessions", "", { since: isoDay(a.since), until: isoDay(b.until) })} />
     <p class="legend">${names.slice(0, 4).map((name, at) => html`<span key=${name}><i
-      class="dot tone${at % 4}"></i><${Line} text=${name} most=${30} /> <span class="muted number">
+      class="dot tone${at % 4}"></i>${line(name, 30)} <span class="muted number">
       ${num(sums[name])}</span></span>`)}
       ${names.length > 0 && html`<span class="muted end">drag over days to see their conversations</span>`}</p><//>`;
 }
@@ -66,7 +66,7 @@ function Disk() {
 function Prompt({ parts }) {
   const [isOpen, open] = useState(false);
   const total = (key) => parts.reduce((sum, one) => sum + one[key], 0);
-  return html`<${Panel} id="prompt" title="In every prompt now" more=${html`<button class="quiet"
+  return html`<${Panel} id="prompt" title="In every prompt now" more=${html`<button class="plain"
     aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${isOpen ? "hide" : "see"} the text</button>`}>
     <${Meter} label=${parts.map((one) => `${one.name} ${num(one.tokens)}`).join(" · ")} used=${total("tokens")}
       limit=${total("limit")} unit="tokens" />
@@ -79,7 +79,7 @@ function Warnings({ data }) {
   return html`${data.conflicts > 0 && html`<a class="notice" href=${to("facts")}>
     ${plural(data.conflicts, "conflict")} between facts</a>`}
     ${data.coverage != null && data.coverage < 0.999 && html`<a class="notice" href=${to("health")}>
-      ${Math.floor(100 * data.coverage)}% of messages are indexed by meaning. Optimize does the rest.</a>`}
+      ${Math.floor(100 * data.coverage)}% of messages are indexed by meaning. Optimize indexes the rest.</a>`}
     ${age > 30 && html`<a class="notice"
       href=${to("health")}>The last backup is ${plural(Math.round(age), "day")} old.</a>`}`;
 }
@@ -118,19 +118,17 @@ export default function Overview() {
           <${Prompt} parts=${data.prompt} />
           <div class="columns spaced">
             ${can("facts_list") && html`<${Latest} id="hot" title="Hot facts" page="facts" of=${facts}
-              class="list aligned" empty="None yet. Agents state them, and mnemos remember does.">${(fact) => html`<span
+              class="list aligned" empty="None yet. Agents state them, or you do with mnemos remember.">${(fact) => html`<span
                 class="type">${fact.type}</span><a class="target" data-row href=${to("facts", fact.target)}>
-                <${Line} text=${fact.target} most=${40} /></a><span class="grow"><${Line} text=${fact.content}
-                most=${70} /></span>`}<//>`}
+                ${line(fact.target, 40)}</a><span class="grow">${line(fact.content)}</span>`}<//>`}
             ${can("recalls") && html`<${Latest} id="asked" title="Asked lately" of=${recalls}
-              empty="Nobody asked yet.">${(one) => html`<span class="grow"><a data-row
-                href=${to("recall", "", { q: one.query, was: one.id })}><${Line} text=${one.query} most=${70} /></a>
-                <br /><span class="muted"><${Line} text=${one.actor}
-                most=${24} />, ${plural(one.hits.length, "hit")}, ${plural(one.tokens, "token")}</span></span><span
-                class="muted number"><${Time} at=${one.at} /></span>`}<//>`}
+              empty="No questions yet.">${(one) => html`<span class="grow"><a data-row
+                href=${to("recall", "", { q: one.query, was: one.id })}>${line(one.query)}</a>
+                <br /><span class="muted">${line(one.actor, 24)}, ${plural(one.hits.length, "hit")}, ${plural(one.tokens, "token")}</span></span><span
+                class="muted number">${time(one.at)}</span>`}<//>`}
             ${can("sessions_list") && html`<${Latest} id="latest" title="Latest conversations" page="sessions"
               of=${sessions} empty="None yet.">${(one) => html`<span class="grow"><${SessionLink} id=${one.id}
-                title=${one.title} /></span><span class="muted number"><${Time} at=${one.started_at} /></span>`}<//>`}
+                title=${one.title} /></span><span class="muted number">${time(one.started_at)}</span>`}<//>`}
           </div>
           ${can("stats") && html`<${Disk} />`}`}<//>`;
 }

@@ -1,7 +1,6 @@
-import { act, can, to, useCall } from "../core.js";
-import { Lost, Table, confirm, edit } from "../forms.js";
-import { Empty, Line, Loaded, Stored, Time, num, plural } from "../ui.js";
-import { html } from "../vendor/preact.js";
+import {
+  act, Button, Call, confirm, edit, Empty, Head, html, line, Lost, num, plural, Stored, Table, time, to, useCall,
+} from "../forms.js";
 
 const change = (values = {}) => edit({
   title: values.key ? `Change ${values.key}` : "New entry",
@@ -14,25 +13,22 @@ const change = (values = {}) => edit({
   save: ({ user, key, value }) => act("entries_set", { user, key, value }),
 });
 
-const New = ({ user }) => can("entries_set") && html`<button class="main end" data-key="n"
-  onClick=${() => change(user && { user })}>New entry <kbd>n</kbd></button>`;
+const New = ({ user }) => html`<${Button} needs="entries_set" class="main" hint="n"
+  onClick=${() => change(user && { user })}>New entry <kbd>n</kbd><//>`;
 
 function Entry({ user, one, isHere }) {
   const { key } = one;
   const remove = () => confirm({ title: `Delete ${key}`, name: "entries_delete", args: { user, key } });
-  return html`<li data-row tabindex="-1" class=${isHere ? "here" : ""}><b><${Line} text=${key} most=${60} /></b>
-    <${Stored} text=${one.value} most=${1000} /><span class="muted number"><${Time} at=${one.updated_at} /></span>
+  return html`<li data-row tabindex="-1" class=${isHere ? "here" : ""}><b>${line(key)}</b>
+    <${Stored} text=${one.value} most=${1000} /><span class="muted number">${time(one.updated_at)}</span>
     <span class="does">
-      ${can("entries_set") && html`<button class="plain" data-key="e" onClick=${() => change({ ...one, user })}>change
-        </button>`}
-      ${can("entries_delete") && html`<button class="plain" data-key="#" onClick=${remove}>delete</button>`}</span></li>`;
+      <${Button} needs="entries_set" hint="e" onClick=${() => change({ ...one, user })}>change<//>
+      <${Button} needs="entries_delete" hint="#" onClick=${remove}>delete<//></span></li>`;
 }
 
 function Person({ user, opened }) {
-  const found = useCall("entries_list", { user, values: true, limit: 500 });
-  return html`<a class="back" data-key="back" href=${to("people")}>‹ People</a><div class="tools"><h1><${Line}
-    text=${user} most=${80} /></h1><${New} user=${user} /></div>
-    <${Loaded} of=${found}>${({ entries }) => html`<p class="muted">${plural(entries.length, "entry", "entries")}</p>
+  return html`<${Head} page="people" name="People" title=${line(user)}><${New} user=${user} /><//>
+    <${Call} name="entries_list" args=${{ user, values: true, limit: 500 }}>${({ entries }) => html`<p class="muted">${plural(entries.length, "entry", "entries")}</p>
       <ul class="entries">${entries.map((one) => html`<${Entry} key=${one.key} user=${user} one=${one}
         isHere=${one.key === opened} />`)}</ul>`}<//>`;
 }
@@ -43,19 +39,18 @@ function findEntry({ explained }) {
 }
 
 function List() {
-  const found = useCall("entries_users");
   const isOff = /^null/.test(useCall("entries_info").data?.backend);
-  return html`<div class="tools"><h1>People</h1>${!isOff && html`<${New} />`}</div>
-    <${Loaded} of=${found}>${({ users }) =>
+  return html`<div class="tools"><h1 class="grow">People</h1>${!isOff && html`<${New} />`}</div>
+    <${Call} name="entries_users">${({ users }) =>
       users.length === 0
         ? html`<${Empty} title="Nothing about people yet" commands=${`${isOff ? "mnemos config set backend local\n" : ""}mnemos entries set city Lisbon --user ana`}>
             Programs keep keys and values about users here${isOff && ", if a backend is set"}.<//>`
         : html`<${Table} heads=${["user", "#entries"]} rows=${users.map((one) => [html`<a data-row
-            href=${to("people", one.user)}><${Line} text=${one.user} most=${80} /></a>`, num(one.entries)])} />`}<//>`;
+            href=${to("people", one.user)}>${line(one.user)}</a>`, num(one.entries)])} />`}<//>`;
 }
 
 export default function People({ rest, params }) {
   if (rest) return html`<${Person} key=${rest} user=${rest} opened=${params.key} />`;
-  if (params.open) return html`<${Lost} key=${params.open} id="entry:${params.open}" find=${findEntry} />`;
+  if (params.open) return html`<h1>People</h1><${Lost} key=${params.open} id="entry:${params.open}" find=${findEntry} />`;
   return html`<${List} />`;
 }

@@ -1,25 +1,18 @@
 // Ask, and see why: each score as a sum of reasons, what the model gets, and where a missing passage fell out.
-import { call, can, revise, to, useCall } from "../core.js";
-import { Copy, Field, Table, forget, placeOf, usePause } from "../forms.js";
-import { Empty, Line, Loaded, Problem, Stored, Time, num, patternOf, plural } from "../ui.js";
-import { html, useEffect, useState } from "../vendor/preact.js";
+import {
+  Button, call, Check, Copy, Empty, Field, forget, given, html, line, Loaded, num, patternOf, placeOf, plural,
+  Problem, revise, Select, Stored, Table, time, to, useCall, useEffect, usePause, useState,
+} from "../forms.js";
 
 const KINDS = ["message", "fact", "note", "entry", "template", "table"];
 const GROUPS = ["words", "meaning", "conversation", "answer", "who", "time", "order"];
 const BUDGET = 2400;
 
-function settings({ q = "", kind, source, since, until, budget, words }) {
-  return {
-    query: q,
-    explain: true,
-    ...(kind && { kinds: [kind] }),
-    ...(source && { source }),
-    ...(since && { since }),
-    ...(until && { until }),
-    ...(budget && { budget: Number(budget) }),
-    ...(words && { words_only: true }),
-  };
-}
+const settings = ({ q = "", kind, source, since, until, budget, words }) => ({
+  query: q,
+  explain: true,
+  ...given({ kinds: kind && [kind], source, since, until, budget: Number(budget), words_only: !!words }),
+});
 
 const add = (parts) => parts.reduce((sum, part) => sum + part.points, 0);
 // Less than this is not worth a colour; the table of parts has it.
@@ -69,9 +62,9 @@ function Text({ hit, pattern }) {
   const isPart = until > from && (from > 0 || until < hit.text.length);
   if (!isPart) return html`<${Stored} text=${hit.text} most=${800} pattern=${pattern} />`;
   return html`<div class="stored" dir="auto">
-    <span class="muted"><${Line} text=${hit.text.slice(Math.max(0, from - 80), from)} pattern=${pattern} /></span>
-    ${" "}<${Line} text=${hit.text.slice(from, until)} most=${600} pattern=${pattern} />
-    ${" "}<span class="muted"><${Line} text=${hit.text.slice(until, until + 80)} pattern=${pattern} /></span></div>`;
+    <span class="muted">${line(hit.text.slice(Math.max(0, from - 80), from), undefined, pattern)}</span>
+    ${" "}${line(hit.text.slice(from, until), 600, pattern)}
+    ${" "}<span class="muted">${line(hit.text.slice(until, until + 80), undefined, pattern)}</span></div>`;
 }
 
 /** The message before a hit: an answer is hard to judge without its question. */
@@ -79,7 +72,9 @@ function Before({ hit }) {
   const found = useCall("sessions_messages", { session: hit.session_id, before: hit.ref, limit: 1 });
   const one = found.data?.messages[0];
   const text = typeof one?.content === "string" ? one.content : "";
-  return text && html`<p class="before muted">before: “<${Line} text=${text} most=${140} />”</p>`;
+  // The line is kept while its text is asked for, so that the hits stay where they are.
+  return html`<p class="before muted">${text ? html`before: “${line(text, 140)}”` : found.data && !one
+    ? "the first message of its conversation" : "\u00a0"}</p>`;
 }
 
 const FATES = {
@@ -93,19 +88,17 @@ function Hit({ hit, rank, most, pattern }) {
   const erase = () => forget([`${hit.kind}:${hit.ref}`]);
   return html`<li class="hit" data-row tabindex="-1">
     <header><b class="number muted">${rank}</b><span class="tag">${hit.kind}</span>
-      <b class="grow"><${Line} text=${hit.title} most=${60} /></b>
+      <b class="grow">${line(hit.title)}</b>
       ${hit.state !== "current" && html`<span class="tag warn">${hit.state}</span>`}
       ${packed !== "whole" && html`<span class="tag" title=${FATES[packed]}>
         ${packed}${same_as ? `: same as ${same_as}` : ""}</span>`}
-      <span class="muted">${hit.speaker && html`<${Line} text=${hit.speaker} most=${20} /> · `}<${Time}
-        at=${hit.at} /></span>
+      <span class="muted">${hit.speaker && html`${line(hit.speaker, 20)} · `}${time(hit.at)}</span>
       <b class="number score">${two(hit.score)}</b></header>
     ${hit.kind === "message" && rank <= 5 && html`<${Before} hit=${hit} />`}
     <${Text} hit=${hit} pattern=${pattern} />
     <${Sum} parts=${parts} score=${hit.score} most=${most}>
       <a data-key="open" href=${placeOf(hit)}>open</a>
-      ${can("forget") && hit.kind !== "table" && html`<button class="plain" data-key="#"
-        onClick=${erase}>forget</button>`}<//>
+      ${hit.kind !== "table" && html`<${Button} needs="forget" hint="#" onClick=${erase}>forget<//>`}<//>
   </li>`;
 }
 
@@ -138,7 +131,7 @@ function Probe({ params, args, set, mark }) {
   const probed = found.data?.explanation?.probed;
   return html`<form class="probe panel" onSubmit=${submit}>
     <label for="probe${mark}"><h2>Not here?</h2></label>
-    <p class="muted">Name a message, or words of it, to see where it fell out.</p>
+    <p class="muted">Enter the id of a message, or some of its words, to see why it is not among the hits.</p>
     <div class="tools"><input id="probe${mark}" class="grow" placeholder="message id or words" value=${text}
       onInput=${(e) => type(e.target.value)} /><button disabled=${!text.trim()}>Look</button></div>
     ${problem && html`<p class="muted" role="status">${problem}</p>`}
@@ -150,8 +143,7 @@ function Probe({ params, args, set, mark }) {
 function Understood({ about }) {
   const { understood, counts, milliseconds } = about;
   const spent = Object.values(milliseconds).reduce((sum, one) => sum + one, 0);
-  const when = understood.since == null ? "" : html` · <${Time} at=${understood.since} /> to <${Time}
-    at=${understood.until} />`;
+  const when = understood.since == null ? "" : html` · ${time(understood.since)} to ${time(understood.until)}`;
   const words = understood.words.map((word, at) => [word, `${Math.round(100 * understood.shares[at])}%`, num(understood.passages[at])]);
   return html`<details class="understood"><summary><span>understood: <b>
     ${understood.words.join(", ") || "no words to look for"}</b>
@@ -175,8 +167,7 @@ function Then({ id, hits }) {
   const rank = (refs, ref) => (refs.includes(ref) ? refs.indexOf(ref) + 1 : "–");
   const rows = [...new Set([...was.hits, ...now.slice(0, was.hits.length)])].map((ref) => [ref, rank(was.hits, ref), rank(now, ref)]);
   const moved = rows.filter(([, then, at]) => then !== at).length;
-  return html`<details class="notice"><summary>Asked by <${Line} text=${was.actor} most=${30} />, <${Time}
-    at=${was.at} />:
+  return html`<details class="notice"><summary>Asked by ${line(was.actor, 30)}, ${time(was.at)}:
       ${` ${plural(was.hits.length, "hit")}, ${plural(was.tokens, "token")}, ${Math.round(was.milliseconds)} ms. `}
       ${moved ? `${plural(moved, "rank")} changed since.` : "The same hits in the same order now."}</summary>
     <${Table} heads=${["hit", "#rank then", "#rank now"]} rows=${rows} /></details>`;
@@ -200,8 +191,8 @@ function Given({ data, params, mark }) {
 
 function Nothing({ data }) {
   const reason = data.explanation?.counts.judged
-    ? "Passages were judged, and none is about the question."
-    : "No passage has its words or meaning.";
+    ? "None of the passages that were judged is about the question."
+    : "No passage shares its words or its meaning.";
   return html`<${Empty} title="Nothing answers this">
     ${reason} Ask with other words, or look below for a message that you
     expected.<//>`;
@@ -233,14 +224,12 @@ function Filters({ params, set }) {
   const field = (name, hint) => html`<label>${name} <${Field} class="short" placeholder=${hint} value=${params[name]}
     commit=${(value) => set({ [name]: value })} /></label>`;
   return html`<div class="tools">
-    <label>kind <select value=${params.kind ?? ""} onChange=${(e) => set({ kind: e.target.value })}><option
-      value="">all</option>
-      ${KINDS.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}</select></label>
+    <label>kind <${Select} choices=${[["", "all"], ...KINDS]} value=${params.kind ?? ""}
+      pick=${(kind) => set({ kind })} /></label>
     ${field("source", "")}${field("since", "3 weeks ago")}${field("until", "today")}
     <label class="range">budget <input type="range" min="100" max="4000" step="100" value=${budget}
       onChange=${(e) => set({ budget: e.target.value })} /> <span class="number">${num(Number(budget))}</span></label>
-    <label><input type="checkbox" checked=${!!params.words}
-      onChange=${(e) => set({ words: e.target.checked ? "1" : "" })} />words only</label>
+    <${Check} label="words only" isOn=${params.words} pick=${(isOn) => set({ words: isOn && "1" })} />
   </div>`;
 }
 
@@ -269,15 +258,14 @@ function Column({ all, mark, children }) {
     onSubmit=${submit}>
       <div class="row"><input id="ask${mark}" class="grow" type="search" autocomplete="off" value=${text}
         aria-label=${mark ? "Question to compare with" : "Ask the memory"} onInput=${(e) => type(e.target.value)}
-        placeholder="Ask in plain words: which queue did we choose for the mails?" />${children}</div>
+        placeholder="Ask in plain words: which queue did we choose for the emails?" />${children}</div>
       <${Filters} params=${params} set=${set} />
     </form>
     ${params.q
       ? html`<${Loaded} of=${answer}>${(data) => html`<${Answer} data=${data} params=${params} args=${args} set=${set}
         mark=${mark} />`}<//>`
       : html`<${Empty}
-        title="Ask the memory">Each hit shows what its score is made of, and next to the hits is exactly the text
-          that a model gets.<//>`}</div>`;
+        title="Ask the memory">Each hit shows what its score is made of. Next to the hits is exactly the text that a model gets.<//>`}</div>`;
 }
 
 export default function Recall({ params }) {

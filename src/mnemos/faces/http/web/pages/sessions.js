@@ -1,11 +1,9 @@
-import { act, call, can, go, revise, to, useCall } from "../core.js";
-import { Field, Filter, Lost, Pager, confirm, edit, forget, range } from "../forms.js";
-import { Overview as Map, Store, VirtualList } from "../reader.js";
 import {
-  Empty, Line, Loaded, Problem, SessionLink, Stored, Time,
-  bytes, dateOf, num, patternOf, plural, visible,
-} from "../ui.js";
-import { Component, html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+  act, Button, bytes, Call, call, can, Check, Component, confirm, dateOf, edit, Empty, Field, Filter, forget, given, go,
+  Head, html, line, Lost, num, Pager, patternOf, plural, Problem, range, revise, SessionLink, Stored, time, to,
+  useCall, useEffect, useMemo, useRef, useState, visible,
+} from "../forms.js";
+import { Overview as Map, Store, VirtualList } from "../reader.js";
 
 const PAGE = 50;
 const FIRST = 50;
@@ -16,19 +14,16 @@ function Snippet({ text }) {
 }
 
 function Found({ params }) {
-  const { q, source, since, until } = params;
-  const found = useCall("sessions_search", { query: q, limit: 50, ...(source && { source }), ...(since && { since }), ...(until && { until }) });
-  return html`<${Loaded} of=${found}>${(data) =>
+  return html`<${Call} name="sessions_search" args=${{ ...chosenBy({ ...params, archived: "" }), query: params.q, limit: 50 }}>${(data) =>
     data.hits.length === 0
       ? html`<${Empty}
         title="No message has these words">Word forms and accents don't matter. Quote a phrase, or use OR and -word.<//>`
       : html`<p class="muted">${plural(data.hits.length, "message")}${data.partial ? " with most of the words" : ""}</p>
         <ul class="list found">${data.hits.map((hit) => html`<li key=${hit.id} data-row tabindex="-1"><span
-          class="grow"><a data-key="open" href=${to("sessions", `${hit.session_id}@${hit.id}`, { q })}><b>
-          <${Line} text=${hit.title || hit.session_id} most=${70} /></b></a><br /><${Snippet}
+          class="grow"><a data-key="open" href=${to("sessions", `${hit.session_id}@${hit.id}`, { q: params.q })}><b>
+          ${line(hit.title || hit.session_id)}</b></a><br /><${Snippet}
           text=${hit.snippet} /></span>
-          <span class="muted number"><${Line} text=${hit.source} most=${20} /><br /><${Time}
-            at=${hit.timestamp} /></span></li>`)}</ul>`}<//>`;
+          <span class="muted number">${line(hit.source, 20)}<br />${time(hit.timestamp)}</span></li>`)}</ul>`}<//>`;
 }
 
 /** Sessions of one lineage below the newest of them. */
@@ -38,24 +33,19 @@ function groupByLineage(sessions) {
   return Object.values(Object.groupBy(sessions, (one) => roots[one.id])).flatMap((group) => group.map((one, at) => [one, at > 0]));
 }
 
-const chosenBy = ({ source, since, until, archived }) => ({
-  ...(source && { source }),
-  ...(since && { since }),
-  ...(until && { until }),
-  ...(archived && { archived: true }),
-});
+const chosenBy = ({ source, since, until, archived }) => given({ source, since, until, archived: !!archived });
 
 function Row({ one, isBelow, isChosen, toggle }) {
   const isWriter = can("sessions_delete");
   return html`<tr data-row tabindex="-1" class=${isBelow ? "below" : ""}>
     ${isWriter && html`<td><input type="checkbox" data-key="x" aria-label="select ${one.title || one.id}"
       checked=${isChosen} onChange=${toggle} /></td>`}
-    <td><a data-key="open" href=${to("sessions", one.id)}><${Line} text=${one.title || one.id} most=${90} /></a>
+    <td><a data-key="open" href=${to("sessions", one.id)}>${line(one.title || one.id)}</a>
       ${one.parent_session_id && html` <span class="tag" title="continues another conversation">continued</span>`}
       ${one.archived && html` <span class="tag">archived</span>`}</td>
-    <td class="muted wide-only"><${Line} text=${one.source} most=${24} /></td>
+    <td class="muted wide-only">${line(one.source, 24)}</td>
     <td class="number wide-only">${num(one.message_count)}</td>
-    <td class="number muted"><${Time} at=${one.started_at} /></td></tr>`;
+    <td class="number muted">${time(one.started_at)}</td></tr>`;
 }
 
 function Listed({ params, set }) {
@@ -63,7 +53,6 @@ function Listed({ params, set }) {
   const filter = chosenBy(params);
   const isFiltered = Object.keys(filter).length > 0;
   const [chosen, choose] = useState([]);
-  const found = useCall("sessions_list", { limit: PAGE, offset, ...filter });
   const toggle = (id) => choose((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
   const chooseAll = () =>
     call("sessions_list", { limit: 1000, ...filter }).then(({ sessions }) => choose(sessions.map((one) => one.id)));
@@ -73,7 +62,7 @@ function Listed({ params, set }) {
     const title = `Delete ${plural(chosen.length, "conversation")}`;
     confirm({ title, name: "sessions_delete", args, note: "This can be undone.", done });
   };
-  return html`<${Loaded} of=${found}>${({ sessions, total }) => {
+  return html`<${Call} name="sessions_list" args=${{ limit: PAGE, offset, ...filter }}>${({ sessions, total }) => {
     if (total === 0)
       return isFiltered
         ? html`<${Empty} title="No conversation matches">Clear the filter to see all of them.<//>`
@@ -109,9 +98,8 @@ const FILTERS = { q: "words in messages", source: "source", since: "since", unti
 function List({ params }) {
   const set = (change) => revise("sessions", "", { ...params, offset: "", ...change });
   return html`<div class="tools"><h1 class="grow">Conversations</h1>
-      <${Filter} fields=${FILTERS} params=${params} set=${set}><label><input type="checkbox"
-        checked=${!!params.archived} onChange=${(e) => set({ archived: e.target.checked ? "1" : "" })} />archived
-        </label><//></div>
+      <${Filter} fields=${FILTERS} params=${params} set=${set}><${Check} label="archived"
+        isOn=${params.archived} pick=${(isOn) => set({ archived: isOn && "1" })} /><//></div>
     ${params.q
       ? html`<${Found} params=${params} />`
       : html`<${Listed} key=${JSON.stringify(params)} params=${params} set=${set} />`}`;
@@ -125,10 +113,8 @@ function Calls({ calls }) {
   const list = typeof calls === "string" ? JSON.parse(calls) : calls;
   const named = list.map((one) => one.function?.name ?? one.name ?? "call");
   return html`<div class="calls"><button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>
-    ${isOpen ? "▾" : "▸"} ${plural(list.length, "call")}: <${Line} text=${named.join(", ")}
-    most=${80} /></button>
-    ${isOpen && list.map((one, at) => html`<pre key=${at} tabindex="0"><b><${Line}
-      text=${named[at]} /></b> <${Stored}
+    ${isOpen ? "▾" : "▸"} ${plural(list.length, "call")}: ${line(named.join(", "))}</button>
+    ${isOpen && list.map((one, at) => html`<pre key=${at} tabindex="0"><b>${line(named[at])}</b> <${Stored}
       text=${one.function?.arguments ?? JSON.stringify(one.arguments ?? one.input ?? one, null, 1)} isCode /></pre>`)}
       </div>`;
 }
@@ -164,21 +150,20 @@ function Message({ number, message, height, isHere, isChosen, toggle, facts, pat
       aria-label="message ${number + 1}, ${message.role}">
     <header><a class="number muted" title="link to this message"
         href=${to("sessions", `${message.session_id}@${message.id}`)}>${num(number + 1)}</a>
-      <b><${Line} text=${message.role} most=${20} /></b>
-      ${message.tool_name && html`<code><${Line} text=${message.tool_name} most=${60} /></code>`}
-      <span class="muted end"><${Time} at=${message.timestamp} /></span>
-      ${can("forget") && html`<button class="plain muted" data-key="x" aria-pressed=${isChosen}
-          aria-label="select message ${number + 1}" onClick=${() => toggle(message.id)}>select</button>
-        <button class="plain muted" data-key="#" aria-label="forget message ${number + 1}"
-          onClick=${() => forget([`message:${message.id}`])}>forget</button>`}</header>
+      <b>${line(message.role, 20)}</b>
+      ${message.tool_name && html`<code>${line(message.tool_name)}</code>`}
+      <span class="muted end">${time(message.timestamp)}</span>
+      <${Button} needs="forget" class="plain muted" hint="x" aria-pressed=${isChosen}
+        aria-label="select message ${number + 1}" onClick=${() => toggle(message.id)}>select<//>
+      <${Button} needs="forget" class="plain muted" hint="#" aria-label="forget message ${number + 1}"
+        onClick=${() => forget([`message:${message.id}`])}>forget<//></header>
     <${Content} message=${message} pattern=${pattern} />
     ${message.tool_calls?.length > 0 && html`<${Calls} calls=${message.tool_calls} />`}
     ${message.metadata && Object.keys(message.metadata).length > 0 &&
     html`<details class="muted"><summary>metadata</summary><${Stored}
       text=${JSON.stringify(message.metadata)} isCode /></details>`}
     ${facts && html`<p class="taken muted">facts taken from here: ${facts.map((fact) => html`<a key=${fact.id}
-      href=${to("facts", fact.target)}><code>${fact.type}[<${Line} text=${fact.target}
-        most=${40} />]</code></a> `)}</p>`}
+      href=${to("facts", fact.target)}><code>${fact.type}[${line(fact.target, 40)}]</code></a> `)}</p>`}
   </article>`;
 }
 
@@ -338,11 +323,11 @@ function Reader({ id, at, params }) {
 
 function Lineage({ shown, id }) {
   return html` · lineage: ${shown.map((other, number) => html`${number > 0 && " → "}${other.id === id
-    ? html`<b><${Line} text=${other.title || other.short_id} most=${30} /></b>`
+    ? html`<b>${line(other.title || other.short_id, 30)}</b>`
     : html`<${SessionLink} id=${other.id} title=${other.title || other.short_id} />`}`)}`;
 }
 
-function Head({ one, lineage }) {
+function About({ one, lineage }) {
   const mark = one.archived ? "sessions_unarchive" : "sessions_archive";
   const session = one.id;
   const rename = () => edit({
@@ -353,24 +338,23 @@ function Head({ one, lineage }) {
     title: "Delete this conversation", name: "sessions_delete", args: { session }, note: "This can be undone.",
     done: () => act("sessions_delete", { session }).then((done) => done && go("sessions")),
   });
-  return html`<div class="tools head"><h1 class="grow"><${Line} text=${one.title || one.id} most=${90} /></h1>
-      <span class="does">
-        ${can("sessions_title") && html`<button class="plain" data-key="e" onClick=${rename}>rename <kbd>e</kbd></button>`}
-        ${can(mark) && html`<button class="plain" onClick=${() => act(mark, { session })}>${mark.slice(9)}</button>`}
-        ${can("sessions_delete") && html`<button class="plain" onClick=${remove}>delete</button>`}</span></div>
-    <p class="muted facts-line"><${Line} text=${one.source} most=${30} /> ·
-      ${one.model && html` <${Line} text=${one.model} most=${40} /> ·`} <${Time} at=${one.started_at} /> ·
-      ${` ${plural(one.message_count, "message")}`}${one.project && html` · <${Line} text=${one.project} most=${60} />`}
+  return html`<${Head} ...${PLACE} title=${line(one.title || one.id)}>
+      <${Button} needs="sessions_title" hint="e" onClick=${rename}>rename <kbd>e</kbd><//>
+      <${Button} needs=${mark} onClick=${() => act(mark, { session })}>${mark.slice(9)}<//>
+      <${Button} needs="sessions_delete" onClick=${remove}>delete<//><//>
+    <p class="muted facts-line">${line(one.source, 30)} ·
+      ${one.model && html` ${line(one.model, 40)} ·`} ${time(one.started_at)} ·
+      ${` ${plural(one.message_count, "message")}`}${one.project && html` · ${line(one.project)}`}
       ${lineage.data?.shown.length > 1 && html`<${Lineage} shown=${lineage.data.shown} id=${session} />`}</p>`;
 }
+
+const PLACE = { page: "sessions", name: "Conversations" };
 
 function Conversation({ id, at, params }) {
   const shown = useCall("sessions_show", { session: id, tail: 1 });
   const lineage = useCall("sessions_lineage", { session: id });
   const one = shown.data?.session;
-  return html`<a class="back" data-key="back" href=${to("sessions")}>‹ Conversations</a>
-    <div class="about">${one ? html`<${Head} one=${one} lineage=${lineage} />` : html`<h1
-      class="unseen">Conversation</h1>`}
+  return html`<div class="about">${one ? html`<${About} one=${one} lineage=${lineage} />` : html`<${Head} ...${PLACE} title="Conversation" />`}
       ${shown.error && html`<${Problem} error=${shown.error} />`}</div>
     ${!shown.error && html`<${Reader} key=${id} id=${id} at=${at} params=${params} />`}`;
 }

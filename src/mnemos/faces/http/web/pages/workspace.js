@@ -1,8 +1,8 @@
 import { Bars } from "../chart.js";
-import { act, call, can, changed, mayWrite, revise, to, useCall } from "../core.js";
-import { Pager, confirm, save } from "../forms.js";
-import { Empty, Line, Loaded, Problem, Tabs, Time, bytes, dateOf, num, plural } from "../ui.js";
-import { html, useRef, useState } from "../vendor/preact.js";
+import {
+  Button, bytes, Call, call, changed, Check, confirm, dateOf, Empty, given, html, line, Loaded, mayWrite, num, Pager, plural,
+  Problem, revise, save, Search, Select, Tabs, time, to, useCall, useRef, useState,
+} from "../forms.js";
 
 const PAGE = 100;
 const quote = (name) => `"${name.replaceAll('"', '""')}"`;
@@ -10,17 +10,15 @@ const quote = (name) => `"${name.replaceAll('"', '""')}"`;
 function Cell({ value }) {
   if (value == null) return html`<td class="muted">null</td>`;
   const isNumber = typeof value === "number";
-  return html`<td class=${isNumber ? "number" : ""}>${isNumber ? String(value) : html`<${Line}
-    text=${typeof value === "string" ? value : JSON.stringify(value)} most=${200} />`}</td>`;
+  return html`<td class=${isNumber ? "number" : ""}>${isNumber ? String(value) : line(typeof value === "string" ? value : JSON.stringify(value), 200)}</td>`;
 }
 
 export function Grid({ columns, rows, sort, pick }) {
   const isNumber = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] == null || typeof row[at] === "number"));
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="rows"><table><thead><tr>
     ${columns.map((name, at) => html`<th key=${at} class=${isNumber[at] ? "number" : ""}>${pick ? html`<button
-    class="plain" onClick=${() => pick(name)}><${Line} text=${name} most=${40} />
-    ${sort?.name === name ? (sort.down ? " ↓" : " ↑") : ""}</button>` : html`<${Line} text=${name}
-    most=${40} />`}</th>`)}</tr></thead>
+    class="plain" onClick=${() => pick(name)}>${line(name, 40)}
+    ${sort?.name === name ? (sort.down ? " ↓" : " ↑") : ""}</button>` : line(name, 40)}</th>`)}</tr></thead>
     <tbody>${rows.map((row, at) => html`<tr key=${at}>${row.map((value, column) => html`<${Cell} key=${column}
       value=${value} />`)}</tr>`)}</tbody></table></div>`;
 }
@@ -39,16 +37,13 @@ function Table({ database, table }) {
   const [words, type] = useState("");
   const where = words ? ` WHERE ${table.columns.map(({ name }) => `instr(lower(${quote(name)}), lower(:words))`).join(" OR ")}` : "";
   const query = `SELECT * FROM ${quote(table.name)}${where}${sort ? ` ORDER BY ${quote(sort.name)}${sort.down ? " DESC" : ""}` : ""}`;
-  const found = useCall("sqlite_query", { database, query, read_only: true, max_rows: PAGE, offset: at, ...(words && { params: { words } }) });
-  return html`<div class="tools"><h2><${Line} text=${table.name} most=${60} /></h2><span class="muted">
+  const args = { database, query, read_only: true, max_rows: PAGE, offset: at, ...given({ params: words && { words } }) };
+  return html`<div class="tools"><h2>${line(table.name)}</h2><span class="muted">
     ${plural(table.rows, "row")}</span>
-      <input class="end" type="search" aria-label="filter rows" placeholder="filter rows" value=${words}
-        onInput=${(e) => (type(e.target.value), move(0))} /></div>
-    <ul class="columns-of muted">${table.columns.map((column) => html`<li key=${column.name}><code><${Line}
-      text=${column.name} most=${40} /></code>
-      ${` ${column.type}${column.primary_key ? " key" : ""}`} <${Line} text=${sampleOf(table, column)}
-        most=${60} /></li>`)}</ul>
-    <${Loaded} of=${found}>${(data) => html`<${Grid} columns=${data.columns} rows=${data.rows} sort=${sort}
+      <${Search} class="end" label="filter rows" value=${words} pick=${(text) => (type(text), move(0))} /></div>
+    <ul class="columns-of muted">${table.columns.map((column) => html`<li key=${column.name}><code>${line(column.name, 40)}</code>
+      ${` ${column.type}${column.primary_key ? " key" : ""}`} ${line(sampleOf(table, column))}</li>`)}</ul>
+    <${Call} name="sqlite_query" args=${args}>${(data) => html`<${Grid} columns=${data.columns} rows=${data.rows} sort=${sort}
       pick=${(name) => (order({ name, down: sort?.name === name && !sort.down }), move(0))} />
       <${Pager} back=${at > 0 && (() => move(at - PAGE))}
         on=${data.next_offset != null && (() => move(at + PAGE))}>
@@ -57,14 +52,16 @@ function Table({ database, table }) {
 
 const toCsv = ({ columns, rows }) => [columns, ...rows].map((row) => row.map((value) => (/[",\n]/.test(String(value ?? "")) ? quote(String(value)) : String(value ?? ""))).join(",")).join("\n");
 
+const toJson = ({ columns, rows }) => JSON.stringify(rows.map((row) => Object.fromEntries(row.map((one, at) => [columns[at], one]))), null, 1);
+
 function Result({ data }) {
   const [isChart, draw] = useState(false);
   const last = data.columns.findLastIndex((_, at) => data.rows.length && data.rows.every((row) => typeof row[at] === "number"));
   return html`<div class="tools"><span class="muted" role="status">
     ${plural(data.row_count, "row")}${data.truncated ? " and more" : ""}, ${plural(data.changes, "change")}, ${data.elapsed_ms.toFixed(1)} ms</span>
       ${last >= 0 && html`<button class="quiet" aria-pressed=${isChart} onClick=${() => draw(!isChart)}>chart</button>`}
-      <button class="quiet" onClick=${() => save("rows.csv", toCsv(data))}>CSV</button><button class="quiet"
-        onClick=${() => save("rows.json", JSON.stringify(data.rows.map((row) => Object.fromEntries(row.map((one, at) => [data.columns[at], one]))), null, 1))}>JSON</button></div>
+      <button class="quiet" onClick=${() => save("rows.csv", toCsv(data))}>save CSV</button>
+      <button class="quiet" onClick=${() => save("rows.json", toJson(data))}>save JSON</button></div>
     ${data.warnings.map((one) => html`<p class="notice">${one}</p>`)}
     ${isChart && html`<${Bars} label=${data.columns[last]} names=${[data.columns[last]]}
       rows=${data.rows.slice(0, 1000).map((row) => ({ label: String(row[0]), parts: { [data.columns[last]]: Math.max(0, row[last]) } }))} />`}
@@ -81,7 +78,7 @@ function Completion({ field, text, tables = [], put }) {
   const pick = (name) => put(text.slice(0, at - begun.length) + (/^[a-z_]\w*$/i.test(name) ? name : quote(name)) + text.slice(at));
   return html`<div class="completion" role="group" aria-label="names">
     ${fitting.slice(0, 8).map((name) => html`<button key=${name} type="button" class="quiet"
-    onClick=${() => pick(name)}><${Line} text=${name} most=${40} /></button>`)}</div>`;
+    onClick=${() => pick(name)}>${line(name, 40)}</button>`)}</div>`;
 }
 
 const LOSES = /\b(alter|delete|drop|replace|update)\b/i;
@@ -100,7 +97,7 @@ function Console({ database, tables }) {
     if (mayChange && LOSES.test(text))
       confirm({
         title: `Change ${database}`, text, verb: "Run", done: run,
-        note: "This can delete or overwrite rows. Snapshots restore the tables as they were, if one was made.",
+        note: "This can delete or overwrite rows. If a snapshot was made, it restores the tables as they were.",
       });
     else run();
   };
@@ -117,31 +114,27 @@ function Console({ database, tables }) {
     spellcheck="false" placeholder="SELECT * FROM …" value=${text} onInput=${(e) => type(e.target.value)}
     onKeyDown=${(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && submit(e)}></textarea></label>
       <div class="tools"><button class="main" disabled=${!text.trim()}>Run <kbd>Ctrl ⏎</kbd></button>
-        ${mayWrite("sqlite_query") && html`<label><input type="checkbox" checked=${mayChange}
-        onChange=${(e) => allow(e.target.checked)} />allow changes</label>`}
-      ${past.length > 0 && html`<select class="grow" aria-label="earlier queries" value=""
-        onChange=${(e) => type(e.target.value)}><option value="">earlier queries</option>
-        ${past.map((one) => html`<option key=${one} value=${one}>${one.slice(0, 80)}</option>`)}</select>`}
-        </div>
+        ${mayWrite("sqlite_query") && html`<${Check} label="allow changes" isOn=${mayChange} pick=${allow} />`}
+        ${past.length > 0 && html`<${Select} class="grow" aria-label="earlier queries" value="" pick=${type}
+          choices=${[["", "earlier queries"], ...past.map((one) => [one, one.slice(0, 80)])]} />`}</div>
       <${Completion} field=${field} text=${text} tables=${tables}
         put=${(whole) => (type(whole), field.current.focus())} /></form>
     ${found.error && html`<${Problem} error=${found.error} />`}${found.data && html`<${Result} data=${found.data} />`}`;
 }
 
 function Snapshots({ database }) {
-  const found = useCall("sqlite_snapshots", { database });
   const restore = ({ name, made_at }) => confirm({
     title: `Restore ${database}`, verb: "Restore", name: "sqlite_restore", args: { database, snapshot: name },
-    text: `This replaces all tables of ${database} by those of ${dateOf(made_at)}. The present ones become a snapshot
-first, so you can restore them in turn.`,
+    text: `This replaces all tables of ${database} with those of ${dateOf(made_at)}. The current ones are saved as a
+snapshot first, so that you can go back to them.`,
   });
-  return html`<${Loaded} of=${found}>${({ snapshots }) =>
+  return html`<${Call} name="sqlite_snapshots" args=${{ database }}>${({ snapshots }) =>
     snapshots.length === 0
-      ? html`<p class="muted">No snapshots. One is made before a change that deletes much.</p>`
+      ? html`<p class="muted">No snapshots yet. One is made before a change that deletes many rows.</p>`
       : html`<ul class="list">${snapshots.map((one) => html`<li key=${one.name} data-row tabindex="-1">
           <span class="grow"><code>${one.short_name || one.name}</code>
-            <span class="muted"> <${Time} at=${one.made_at} /> · ${bytes(one.size_bytes)}</span></span>
-          ${can("sqlite_restore") && html`<button data-key="open" onClick=${() => restore(one)}>restore…</button>`}
+            <span class="muted"> ${time(one.made_at)} · ${bytes(one.size_bytes)}</span></span>
+          <${Button} class="" needs="sqlite_restore" hint="open" onClick=${() => restore(one)}>restore…<//>
         </li>`)}</ul>`}<//>`;
 }
 
@@ -156,13 +149,13 @@ export default function Workspace({ rest, params }) {
       ? html`<${Empty} title="No tables yet" commands=${'mnemos sql "CREATE TABLE books (title, year)"'}>Agents keep rows here
           with SQL. You can, too:<//>`
       : html`<div class="workspace"><nav aria-label="tables">${data.databases.map((one) => html`<section
-        key=${one.name}><h2><a href=${to("workspace", one.name)}><${Line} text=${one.name}
-        most=${30} /></a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
+        key=${one.name}><h2><a href=${to("workspace", one.name)}>${line(one.name, 30)}</a> <span class="muted small">${bytes(one.size_bytes)}</span></h2>
           ${one.name === database && html`<ul>${schema.data?.tables.map((each) => html`<li key=${each.name}>
             <a data-row href=${to("workspace", `${one.name}/${each.name}`)}
-            aria-current=${each.name === name ? "page" : null}><${Line} text=${each.name} most=${40} /></a><span
+            aria-current=${each.name === name ? "page" : null}>${line(each.name, 40)}</a><span
             class="number muted">${num(each.rows)}</span></li>`)}</ul>`}</section>`)}</nav>
-        <div class="grow">${table ? html`<${Table} key=${database + name} database=${database}
+        <div class="grow">${data.databases.every((one) => one.name !== database) ? html`<${Problem}
+          error=${{ message: `There is no database ${database}.` }} />` : table ? html`<${Table} key=${database + name} database=${database}
           table=${table} />` : html`<div class="tools"><${Tabs} label="view"
           choices=${[["console", "Console"], ["snapshots", "Snapshots"]]} value=${view}
           pick=${(key) => revise("workspace", rest, { view: key })} /></div>
