@@ -106,14 +106,19 @@ class Client:
     def _receive(self) -> tuple[int, bytes]:
         data = b""
         while b"\r\n\r\n" not in data:
-            data += self._socket.recv(65_536)
+            data += self._take(65_536)
         head, _, body = data.partition(b"\r\n\r\n")
         size = int(re.search(rb"(?i)content-length: (\d+)", head)[1])  # type: ignore[index]
         pieces, missing = [body], size - len(body)
         while missing > 0:
-            pieces.append(self._socket.recv(min(missing, 1 << 20)))
+            pieces.append(self._take(min(missing, 1 << 20)))
             missing -= len(pieces[-1])
         return int(head[9:12]), b"".join(pieces)
+
+    def _take(self, most: int) -> bytes:
+        if piece := self._socket.recv(most):
+            return piece
+        raise ConnectionResetError("the server ended the connection")
 
     def close(self) -> None:
         self._socket.close()
