@@ -129,9 +129,11 @@ def test_several_workers_share_tokens_and_stop_together(several: Server, home: P
         several.connect()
 
 
-def test_mcp_sessions_and_several_workers_do_not_go_together(home: Path, mnemos: Mnemos) -> None:
-    answer = mnemos("serve", "--mcp", "--workers", "2", "--port", "0", "--home", str(home))
-    assert answer.code == 2
+@pytest.mark.parametrize("options", [("--mcp", "--workers", "2"), ("--tools", "facts")])
+def test_options_that_do_not_go_together_are_refused(
+    home: Path, mnemos: Mnemos, options: tuple[str, ...]
+) -> None:
+    assert mnemos("serve", *options, "--port", "0", "--home", str(home)).code == 2
 
 
 def _is_running(process: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemos.errors import Unavailable, how_to_install
+from mnemos.errors import InvalidInput, Unavailable, how_to_install
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import is_terminal
@@ -83,6 +83,8 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP, every operation at /v1/NAME. Clients need a token: `mnemos tokens`."""
     _check_server()
+    if tools != "default" and not wants_mcp:
+        raise InvalidInput("--tools chooses MCP tools. Add --mcp, or omit --tools.")
     from mnemos.faces.http.address import Address, Exposure
 
     exposure = Exposure(allowed_host, **exposed)
