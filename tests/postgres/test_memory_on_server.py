@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -236,6 +238,15 @@ def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(InvalidInput, match=r"mnemos\[postgres\]"):
         memory.storage  # noqa: B018
     monkeypatch.undo()
+
+
+def test_a_driver_without_its_library_is_as_good_as_none() -> None:
+    code = "import sys, mnemos; mnemos.open('postgresql://me@localhost/x')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PSYCOPG_IMPL": "missing"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "InvalidInput: The PostgreSQL driver is missing." in done.stderr
 
 
 def test_settings_do_not_show_the_password(tmp_path: Path) -> None:

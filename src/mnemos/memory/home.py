@@ -115,10 +115,9 @@ class Home(Resource):
         try:
             # The driver: only for a URL.
             from mnemos.storage.postgres.engine import PostgresStorage
-        except ModuleNotFoundError as exc:
-            raise InvalidInput(
-                f"The PostgreSQL driver is not installed. {how_to_install('postgres')}"
-            ) from exc
+        except ImportError as exc:
+            # It is also one for a driver without its library.
+            raise InvalidInput(f"The PostgreSQL driver is missing. {how_to_install('postgres')}") from exc
         if not self.read_only and not self.settings.disabled:
             self._make_home()
         return PostgresStorage(
