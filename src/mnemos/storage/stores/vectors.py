@@ -131,27 +131,19 @@ class StoredVectorReads(Store):
         kinds: Sequence[str] | None,
         limit: int,
     ) -> list[Near]:
-        from mnemos.storage.nearest import Look
-
         with _damage():
-            return self._look(Look, model).nearest(vector, filters, kinds, limit)
+            return self._look(model).nearest(vector, filters, kinds, limit)
 
     def compare(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
+        with _damage():
+            return self._look(model).compare(vector, ids)
+
+    def _look(self, model: str) -> Look:
+        # It takes numpy.
         from mnemos.storage.nearest import Look
 
-        with _damage():
-            return self._look(Look, model).compare(vector, ids)
-
-    def _look(self, look: type[Look], model: str) -> Look:
-        return look(
-            self._remembered.shelves,
-            self._tx,
-            self._sql,
-            self._space,
-            self._sessions.index,
-            self._mark,
-            model,
-        )
+        shelves, index = self._remembered.shelves, self._sessions.index
+        return Look(shelves, self._tx, self._sql, self._space, index, self._mark, model)
 
     def _ends(self) -> tuple[int, int]:
         """The last ids that are given to a message and to another passage."""
