@@ -130,35 +130,30 @@ class Run:
 
     def _transaction(self, todo: Sequence[Statement], *, immediate: bool) -> None:
         self._database.guard.begin_call()
-        # Set outside the transaction: SQLite does not change it within one.
-        only_reads = self._is_one_select(todo)
+        # One SELECT sees one moment and changes nothing without a transaction around it. This is set outside
+        # of the transaction: SQLite does not change it within one.
+        only_reads = len(todo) == 1 and self._call.rows is None and bool(_ONLY_READS.match(todo[0].text))
         with self._database.agents(read_only=self._call.read_only or only_reads) as connection:
             if not only_reads:
-                self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
+                self._database.run("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
             try:
                 for number, statement in enumerate(todo, 1):
                     self._run_statement(connection, statement, number, is_last=number == len(todo))
                 self._check_parameters()
                 self._check_tables()
                 check_names(self._database)
-                self._keep_snapshot()
+                if self._database.guard.drops or self._removed >= MANY_ROWS:
+                    keep_snapshot(self._database, self._clock)
                 if connection.in_transaction:
-                    self._own("COMMIT")
+                    self._database.run("COMMIT")
             except BaseException as exc:
                 failure = self._failure(exc)
                 self._roll_back()
                 raise failure from exc
 
-    def _is_one_select(self, todo: Sequence[Statement]) -> bool:
-        """True if a call sees one moment and changes nothing without a transaction around it."""
-        return len(todo) == 1 and self._call.rows is None and bool(_ONLY_READS.match(todo[0].text))
-
-    def _own(self, sql: str) -> None:
-        self._database.run(sql)
-
     def _roll_back(self) -> None:
         if self._database.connection.in_transaction:
-            self._own("ROLLBACK")
+            self._database.run("ROLLBACK")
 
     def _run_statement(
         self, connection: apsw.Connection, statement: Statement, number: int, *, is_last: bool
@@ -194,7 +189,7 @@ class Run:
     def _skip_framing(self, word: str) -> None:
         if word == "ROLLBACK":
             self._roll_back()
-            self._own("BEGIN")
+            self._database.run("BEGIN")
             self._warnings.append("ROLLBACK undid everything that this call did before it")
             for result in self._results:
                 result["changes"] = 0
@@ -311,10 +306,6 @@ class Run:
                 f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
                 "not by a table.",
             )
-
-    def _keep_snapshot(self) -> None:
-        if self._database.guard.drops or self._removed >= MANY_ROWS:
-            keep_snapshot(self._database, self._clock)
 
 
 def _replaces(sql: str) -> bool:

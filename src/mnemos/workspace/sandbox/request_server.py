@@ -18,6 +18,7 @@ import apsw
 import msgspec
 
 from mnemos.workspace import limits
+from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Line, TooLong
 from mnemos.workspace.identifiers import file_of
 from mnemos.workspace.limits import Quota
@@ -53,12 +54,19 @@ class Server:
         self._does: dict[str, Callable[[dict[str, Any]], Any]] = {
             "query": self._query,
             "hint": self._hint,
-            "compact": self._compact,
-            "restore": self._restore,
-            "copy": self._copy,
-            "save": self._save,
-            "examine": self._examine,
-            "check": self._check,
+            "compact": lambda asked: database_files.compact(self._release(asked)),
+            "restore": lambda asked: database_files.restore(
+                self._release(asked), asked["snapshot"], self._clock
+            ),
+            # Held open by us: with a reader alone, its journal would stay behind.
+            "copy": lambda asked: database_files.copy_database(
+                self._database(asked).place, file_of(self._folder, asked["to"])
+            ),
+            "save": lambda asked: database_files.save(
+                self._database(asked).place, Path(asked["to"]), asked["snapshot"]
+            ),
+            "examine": lambda asked: database_files.examine(Path(asked["path"]), self._quota, self._clock),
+            "check": lambda asked: database_files.check(self._database(asked)),
             "describe": self._describe,
             "card": self._card,
             "import": self._import,
@@ -128,7 +136,7 @@ class Server:
     # --- what can be asked ------------------------------------------------------------------
 
     def _query(self, request: dict[str, Any]) -> dict[str, Any]:
-        database = self._database(request["database"])
+        database = self._database(request)
         try:
             return Run(database, msgspec.convert(request, Call), self._clock).answer()
         finally:
@@ -140,41 +148,20 @@ class Server:
         from mnemos.workspace.sandbox.card.tables import know_names
         from mnemos.workspace.sandbox.hints.failure import hint
 
-        known = know_names(self._database(request["database"]), request["sql"])
+        known = know_names(self._database(request), request["sql"])
         return hint(request["sql"], request["said"], request["offset"], known) or ""
-
-    def _compact(self, request: dict[str, Any]) -> tuple[int, int]:
-        return database_files.compact(self._release(request["database"]))
-
-    def _restore(self, request: dict[str, Any]) -> str:
-        return database_files.restore(self._release(request["database"]), request["snapshot"], self._clock)
-
-    def _copy(self, request: dict[str, Any]) -> int:
-        # Held open by us: with a reader alone, its journal would stay behind.
-        database = self._database(request["database"])
-        return database_files.copy_database(database.place, file_of(self._folder, request["to"]))
-
-    def _save(self, request: dict[str, Any]) -> int:
-        database = self._database(request["database"])
-        return database_files.save(database.place, Path(request["to"]), request["snapshot"])
-
-    def _examine(self, request: dict[str, Any]) -> list[str]:
-        return database_files.examine(Path(request["path"]), self._quota, self._clock)
-
-    def _check(self, request: dict[str, Any]) -> list[str]:
-        return database_files.check(self._database(request["database"]))
 
     def _describe(self, request: dict[str, Any]) -> list[TableNames]:
         from mnemos.workspace.sandbox.card.tables import describe_tables
 
-        return describe_tables(self._database(request["database"]))
+        return describe_tables(self._database(request))
 
     # Their imports happen on first use: a worker should start quickly.
 
     def _card(self, request: dict[str, Any]) -> dict[str, Any]:
         from mnemos.workspace.sandbox.card import schema_card
 
-        database = self._database(request["database"])
+        database = self._database(request)
         return schema_card.build(database, self._clock, table=request["table"], tokens=request["tokens"])
 
     def _import(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -185,12 +172,12 @@ class Server:
 
         with os.fdopen(self._line.take_file(), "rb") as stream:
             wanted = msgspec.convert(request, Wanted)
-            return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
+            return Import(self._database(request), wanted, self._clock).run(stream, progress)
 
     def _export(self, request: dict[str, Any]) -> tuple[int, int]:
         stream = os.fdopen(self._line.take_file(), "wb")
         try:
-            database = self._database(request["database"])
+            database = self._database(request)
             return export(
                 database,
                 request["sql"],
@@ -207,7 +194,8 @@ class Server:
 
     # --- open databases ----------------------------------------------------------------------
 
-    def _database(self, name: str) -> Database:
+    def _database(self, request: dict[str, Any]) -> Database:
+        name = request["database"]
         found = self._open.get(name)
         if found is not None and found.is_current() and not found.connection.in_transaction:
             self._open.move_to_end(name)
@@ -228,21 +216,14 @@ class Server:
         if database is not None:
             database.close()
 
-    def _release(self, name: str) -> Place:
+    def _release(self, request: dict[str, Any]) -> Place:
         """The place of a database that this worker does not hold open."""
-        self._close(name)
-        return self._place(name)
+        self._close(request["database"])
+        return self._place(request["database"])
 
 
 def _to_wire(failure: Failure) -> dict[str, Any]:
-    return {
-        "code": failure.code,
-        "message": failure.message,
-        "statement": failure.statement,
-        "sql": failure.sql,
-        "said": failure.said,
-        "offset": failure.offset,
-    }
+    return {name: getattr(failure, name) for name in FailureReply.__struct_fields__}
 
 
 def _answer_too_long(size: int) -> dict[str, Any]:
