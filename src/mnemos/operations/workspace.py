@@ -271,7 +271,6 @@ class TableInfo(Info, frozen=True, kw_only=True):
     sampled_all: bool
     sample_columns: list[str]
     sample: list[list[Cell]]
-    rows_at_least: int | UnsetType = UNSET
     comment: str | UnsetType = UNSET
     definition: str | UnsetType = UNSET
     """The SELECT of a view."""

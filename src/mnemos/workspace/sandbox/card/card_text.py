@@ -22,7 +22,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Cell,
     Column,
     ColumnSummary,
-    Contents,
     Reference,
     TableDescription,
     TableSort,
@@ -194,16 +193,14 @@ class _Block:
         what = {TableSort.TABLE: "", TableSort.VIEW: "view "}.get(self._listed.sort)
         if what is None:
             what = f"{one_line(self._listed.module, 20)} table "
-        said = [text for text in (render_count(self._contents), self._sampling()) if text]
+        count = self._contents.count
+        said = [] if count is None else [f"{count:,} row{'s' * (count != 1)}"]
+        if self._detail.has_contents and self._contents.sampled and not self._contents.is_whole:
+            said.append(f"{self._contents.sampled:,} sampled")
         if self._structure.unread:
             said.append(f"not read: {one_line(self._structure.unread, COMMENT)}")
         more = f" ({', '.join(said)})" if said else ""
         return f"{what}{write_name(self._listed.name)}{more}"
-
-    def _sampling(self) -> str:
-        if not self._detail.has_contents or self._contents.is_whole or not self._contents.sampled:
-            return ""
-        return f"{self._contents.sampled:,} sampled"
 
     def _column(self, column: Column) -> str:
         detail = self._detail
@@ -293,16 +290,6 @@ def _write_definition(select: str) -> str:
     """Return the SELECT of a view, unless a name or a text in it looks like a prompt injection."""
     said = (unquote(token.text) for token in tokens(select[:_DEFINITION]) if token.kind in _SPEAKING)
     return LEFT_OUT if any(map(_is_unwanted, said)) else one_line(select, _DEFINITION)
-
-
-def render_count(contents: Contents) -> str:
-    """Return the number of rows, in words that say how well it is known."""
-    count = contents.count
-    if count is None:
-        return ""
-    if count.is_exact:
-        return f"{count.least:,} row{'s' * (count.least != 1)}"
-    return f"{count.least:,} or more rows"
 
 
 def _render_row(row: Sequence[Cell], columns: Sequence[str]) -> str:

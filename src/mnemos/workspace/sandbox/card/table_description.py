@@ -81,14 +81,6 @@ class Structure:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """A number of rows, or the least number where they were not all counted."""
-
-    least: int
-    is_exact: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ColumnSummary:
     """A column in the rows that were read."""
 
@@ -103,7 +95,8 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    count: Count | None = None
+    count: int | None = None
+    """Of rows; None if they were not counted."""
     sampled: int = 0
     """Rows that were read to tell kinds, ranges and values."""
     is_whole: bool = False
@@ -138,13 +131,11 @@ _MOST_SQL = 6_000
 def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
     """Return a table as JSON data. Unknown values are left out rather than empty."""
     entry, structure, contents = table.listed, table.structure, table.contents
-    count = contents.count
     known: dict[str, Any] = {
         "comment": structure.comment,
         "definition": structure.definition,
         "not_read": structure.unread or contents.unread,
         "module": entry.module,
-        "rows_at_least": count.least if count and not count.is_exact else None,
         "unique": structure.unique,
         "foreign_keys": [asdict(reference) for reference in structure.references],
     }
@@ -155,8 +146,8 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
             "kind": str(entry.sort),
             "columns": [_column_to_data(table, column) for column in columns],
             "column_count": len(structure.columns),
-            "rows": count.least if count and count.is_exact else None,
-            "rows_exact": bool(count and count.is_exact),
+            "rows": contents.count,
+            "rows_exact": contents.count is not None,
             "sampled_rows": contents.sampled,
             "sampled_all": contents.is_whole,
             "sample_columns": contents.columns,

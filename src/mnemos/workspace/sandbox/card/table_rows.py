@@ -17,7 +17,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Cell,
     Column,
     Contents,
-    Count,
     Structure,
     TableEntry,
 )
@@ -47,10 +46,6 @@ class Bounds:
     shown_rows: int = 3
     columns: int = 100
     """Columns of a table whose contents are looked at."""
-    counted_pages: int = 75_000
-    """Pages of a database in which counting every row is cheap: SQLite walks pages, not rows."""
-    counted_rows: int = 10_000
-    """In a larger database, rows are counted up to here."""
 
 
 CARD = Bounds()
@@ -122,15 +117,12 @@ class TableReader:
         if not self._columns:
             return Contents(unread="all columns are computed")
         whole = self._at_most(self._bounds.whole_rows)
-        count = self._count_up_to(whole)
-        if count.is_exact:
-            rows = self._read_first(whole)
-        else:
-            count, rows = self._count(), self._sample()
+        count: int = self._connection.execute(f"SELECT count(*) FROM {self._table}").get
+        rows = self._read_first(whole) if count <= whole else self._sample()
         return Contents(
             count=count,
             sampled=len(rows),
-            is_whole=count.is_exact and len(rows) == count.least,
+            is_whole=len(rows) == count,
             seen={
                 column.name: summarize_column(column, [row[place] for row in rows])
                 for place, column in enumerate(self._columns)
@@ -142,16 +134,6 @@ class TableReader:
     def _at_most(self, rows: int) -> int:
         """Return how many rows to read: fewer of a wide table."""
         return min(rows, max(self._bounds.cells // len(self._columns), self._bounds.shown_rows))
-
-    def _count(self) -> Count:
-        if self._connection.execute("PRAGMA page_count").get <= self._bounds.counted_pages:
-            return Count(self._connection.execute(f"SELECT count(*) FROM {self._table}").get, is_exact=True)
-        return self._count_up_to(self._bounds.counted_rows)
-
-    def _count_up_to(self, most: int) -> Count:
-        select = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} LIMIT {most + 1})"
-        found = self._connection.execute(select).get
-        return Count(found, is_exact=found <= most)
 
     def _read_first(self, most: int) -> _Rows:
         select = f"SELECT {_names(self._columns)} FROM {self._table} LIMIT {most}"
