@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -40,53 +41,6 @@ class ThreatKind(StrEnum):
     COMMAND = "command"
 
 
-_O, _E, _P, _C, _M = (
-    ThreatKind.OVERRIDE,
-    ThreatKind.EXFILTRATION,
-    ThreatKind.PERSISTENCE,
-    ThreatKind.CONCEALMENT,
-    ThreatKind.COMMAND,
-)
-# The kind of an order, and how to name to a person what it is about.
-_IDEAS: Final = {
-    "ignoring": (_O, "ignoring something"),
-    "prompt": (_O, "the model's prompt"),
-    "void": (_O, "rules that are void"),
-    "obey": (_O, "obeying"),
-    "limits": (_O, "limits and safeguards"),
-    "told": (_O, "the model's earlier instructions"),
-    "priority": (_O, "standing above other rules"),
-    "role": (_O, "a new role"),
-    "rules": (_O, "rules and instructions"),
-    "authority": (_O, "a claimed authority"),
-    "approving": (_O, "approving"),
-    "refusing": (_O, "refusing"),
-    "secret": (_E, "secrets and credentials"),
-    "sending": (_E, "sending something away"),
-    "remote": (_E, "a place elsewhere"),
-    "publicly": (_E, "publishing"),
-    "private": (_E, "private data"),
-    "collecting": (_E, "collecting data"),
-    "giving": (_E, "giving something out"),
-    "copying": (_E, "copying"),
-    "third": (_E, "an outsider"),
-    "hiding": (_C, "hiding something"),
-    "lying": (_C, "pretending"),
-    "knowing": (_C, "what people get to know"),
-    "telling": (_C, "what people get to hear"),
-    "user": (_C, "the user"),
-    "logs": (_C, "logs and traces"),
-    "sessions": (_P, "every session"),
-    "always": (_P, "every time"),
-    "keeping": (_P, "staying for ever"),
-    "memory": (_P, "notes and memory"),
-    "writing": (_P, "writing something somewhere"),
-    "run": (_M, "running or installing something"),
-    "deleting": (_M, "deleting"),
-    "disabling": (_M, "switching something off"),
-    "machine": (_M, "the machine and its guards"),
-    "money": (_M, "payments"),
-}
 _NAMED: Final = 3
 
 
@@ -155,10 +109,18 @@ def _explain(order: str, matches: list[Match]) -> tuple[ThreatKind, str]:
     for match in matches:
         if match.form.reason:
             return match.form.kind, match.form.reason
-    known = [_IDEAS[idea] for idea in load_weights().name_ideas(order) if idea in _IDEAS][:_NAMED]
+    ideas = _load_ideas()
+    known = [ideas[idea] for idea in load_weights().name_ideas(order) if idea in ideas][:_NAMED]
     if not known:
         return ThreatKind.OVERRIDE, "looks like a prompt injection"
     return known[0][0], f"looks like a prompt injection (about {', '.join(name for _, name in known)})"
+
+
+@cache
+def _load_ideas() -> dict[str, tuple[ThreatKind, str]]:
+    """Return the kind of an order by its idea, and how to name to a person what it is about."""
+    rows = Path(__file__).with_name("ideas.tsv").read_text(encoding="utf-8").splitlines()
+    return {idea: (ThreatKind(kind), name) for idea, kind, name in (row.split("\t") for row in rows)}
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from mnemos.errors import TooLarge
 
@@ -264,32 +264,16 @@ def check_count(columns: int, limits: Limits) -> int:
     return columns
 
 
-class AnyScan(Protocol):
-    """Narrows down the type of a column, batch by batch."""
-
-    @property
-    def is_settled(self) -> bool:
-        """True if nothing that follows can change the type."""
-
-    @property
-    def is_number(self) -> bool: ...
-
-    def feed(self, cells: Sequence[Any], /) -> None: ...
-
-
-_Scan = TypeVar("_Scan", bound=AnyScan)
-
-
-class Survey(Generic[_Scan]):
+class Survey:
     """Results of the first pass: how many rows, their types, and whether the first one names the columns.
 
     With ``may_name``, the first row is held back until that is known.
     """
 
-    def __init__(self, new_scan: Callable[[], _Scan], *, may_name: bool) -> None:
+    def __init__(self, new_scan: Callable[[], Any], *, may_name: bool) -> None:
         self._new_scan = new_scan
         self._may_name = may_name
-        self.scans: list[_Scan] = []
+        self.scans: list[Any] = []
         self.count = 0
         self.first: Sequence[Any] = ()
         self._following: list[list[str | None]] = []

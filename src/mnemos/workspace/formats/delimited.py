@@ -95,7 +95,7 @@ class DelimitedTable:
                 return sniff(lines, is_all=False, delimiter=delimiter)
         return sniff(lines, delimiter=delimiter)
 
-    def _survey(self, bad: BadLines) -> Survey[Scan]:
+    def _survey(self, bad: BadLines) -> Survey:
         """Read the file once for the types of columns, the number of records and the bad lines."""
         survey = Survey(Scan, may_name=True)
         for good in self._read_good(bad):

@@ -201,9 +201,9 @@ class JsonTable:
             if rows:
                 yield self._convert(rows) if any(self._converters) else rows
 
-    def _survey(self, bad: BadLines) -> Survey[ValueScan]:
+    def _survey(self, bad: BadLines) -> Survey:
         """Read the file once for the shape of its rows and their types. InvalidInput if there are none."""
-        survey: Survey[ValueScan] | None = None
+        survey: Survey | None = None
         for batch in _batch(self._layout(bad), self._limits, bad):
             if batch.values:
                 if survey is None:

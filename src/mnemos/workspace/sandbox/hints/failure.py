@@ -17,7 +17,7 @@ OFFER = "\nTry: "
 _LONGEST_STATEMENT = 1_400
 _MOST_REASONS = 500
 _EXCERPT = 40
-_AROUND = 300
+_AROUND = 100
 
 _UNKNOWN = re.compile(r"no such (table|view|column|function): (.+)", re.DOTALL)
 _QUOTED = re.compile(
@@ -57,14 +57,9 @@ def _hint_long(sql: str, complaint: Complaint, schema: Schema) -> str | None:
         return words[:MOST]
     if not complaint.is_syntax or complaint.offset is None:
         return None
-    whole = sql.encode(errors="replace")
-    near = whole[max(complaint.offset - _AROUND, 0) : complaint.offset + _AROUND].decode(errors="ignore")
-    if reasons := recognise(near):
-        return _join(reasons)
-    near = whole[max(complaint.offset - 2 * _EXCERPT, 0) : complaint.offset + _EXCERPT].decode(
-        errors="ignore"
-    )
-    return f"SQLite stopped reading here: … {' '.join(near.split())} …"
+    near = sql.encode(errors="replace")[max(complaint.offset - _AROUND, 0) : complaint.offset + _AROUND]
+    said = near.decode(errors="ignore")
+    return _join(recognise(said)) or f"SQLite stopped reading here: … {' '.join(said.split())} …"
 
 
 def _advise(text: Text, complaint: Complaint, schema: Schema) -> str | None:

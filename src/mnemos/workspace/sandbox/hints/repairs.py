@@ -182,7 +182,6 @@ def _unwrap(text: Text, place: int) -> Iterator[tuple[str, str]]:
 # --- quotes -------------------------------------------------------------------------------------
 
 _ESCAPED = re.compile(r"'(?:[^'\\]|\\.|'')*+'", re.DOTALL)
-_AFTER_STRING = re.compile(r"\s+(?:FROM|WHERE|ORDER|GROUP|AND|OR|LIMIT)\b|[,)]")
 
 
 def _double_quotes(text: Text, place: int) -> Iterator[tuple[str, str]]:
@@ -194,18 +193,6 @@ def _double_quotes(text: Text, place: int) -> Iterator[tuple[str, str]]:
     if is_word and text.kind(place - 1) is Kind.STRING and text.touches(place):
         end = text.tokens[place - 1].end
         yield f"{text.sql[:end]}'{text.sql[end:]}", twice
-
-
-def _close_quote(text: Text, _place: int) -> Iterator[tuple[str, str]]:
-    token = text.tokens[-1] if text.tokens else None
-    if token is None or token.kind is not Kind.ILLEGAL or token.text[0] not in "'\"`":
-        return
-    quote = token.text[0]
-    # In a statement that writes, what ends a string too early is data and must not become a condition.
-    ends = [match.start() for match in _AFTER_STRING.finditer(token.text)] if text.is_read else []
-    for end in [*ends[:5], len(token.text.rstrip())]:
-        made = f"{text.sql[: token.start + end]}{quote}{text.sql[token.start + end :]}"
-        yield made, f"a quote is not closed: {quote} is missing"
 
 
 # --- words and signs ----------------------------------------------------------------------------
@@ -269,7 +256,6 @@ _REPAIRS: tuple[Repair, ...] = (
     _unwrap,
     _replace_characters,
     _double_quotes,
-    _close_quote,
     _remove_comma,
     _balance_parentheses,
     _spell_keyword,
@@ -280,7 +266,6 @@ _REPAIRS: tuple[Repair, ...] = (
 _DOUBTFUL: tuple[Repair, ...] = (
     _quote_reserved,
     _spell_keyword,
-    _close_quote,
     _insert_comma,
     _double_quotes,
 )
