@@ -93,7 +93,7 @@ class Change:
         if self.additions:
             return f"{'update' if self.former else 'add'} {_describe_additions(self.additions)}"
         what = f"remove {_describe_additions(self.former)}"
-        return f"{what} and the file, which has nothing else" if self.after is None else what
+        return f"{what} and the file, which is otherwise empty" if self.after is None else what
 
 
 @dataclass(frozen=True, slots=True)
