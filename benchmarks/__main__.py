@@ -36,6 +36,7 @@ MODULES = {
     "http": "benchmarks.http_server",
     "http_soak": "benchmarks.http_soak",
     "page": "benchmarks.page",
+    "sync": "benchmarks.sync",
 }
 DEFAULT_SIZES = {
     "search": (10_000, 100_000),

@@ -92,11 +92,10 @@ class _Server:
         self._memory = memory
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.transfer.sync.peers import read_frame
-        from mnemos.transfer.sync.state import dump
+        from mnemos.transfer.sync.peers import read_frame, write_frame
 
         try:
-            found = self._memory.call("sync_answer", {"request": dump(request)})
+            found = self._memory.call("sync_answer", {"request": write_frame(request).decode()})
         except NotAllowed as exc:
             why = " Something was deleted here that the server still has." if _removes(request) else ""
             raise NotAllowed(f"{exc}{why}") from exc
@@ -216,11 +215,10 @@ class AnswerSync(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> SyncAnswer:  # noqa: ARG002
         from mnemos.transfer.sync.exchange import Answering
-        from mnemos.transfer.sync.peers import read_frame
-        from mnemos.transfer.sync.state import dump
+        from mnemos.transfer.sync.peers import read_frame, write_frame
 
         answer = Answering(memory).answer(read_frame(self.request.encode()))
-        return SyncAnswer(answer=dump(answer))
+        return SyncAnswer(answer=write_frame(answer).decode())
 
 
 class SyncAnswer(Result, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ from mnemos.transfer.sync.exchange import (
 )
 from mnemos.transfer.sync.record_merge import read_removed, revive
 from mnemos.transfer.sync.session_merge import list_gone
-from mnemos.transfer.sync.state import REMOVED, Record, State, dump
+from mnemos.transfer.sync.state import REMOVED, Record, State
 from mnemos.transfer.sync.tally import Tally
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ _REASONS: Final = {
     127: "The command mnemos was not found there: install it, on the path of shells that ssh starts.",
     255: "ssh could not log in; it says why above.",
 }
+
+
+def write_frame(value: Record) -> bytes:
+    """Return a request, an answer or a file as JSON. Names stay in their order, which messages keep."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def read_frame(data: bytes) -> Record:
@@ -81,7 +86,7 @@ def serve(memory: Memory, requests: IO[bytes], answers: IO[bytes]) -> None:
             reply = answering.answer(read_frame(line))
         except MnemosError as exc:
             reply = {"error": str(exc)}
-        answers.write(dump(reply).encode() + b"\n")
+        answers.write(write_frame(reply) + b"\n")
         answers.flush()
 
 
@@ -112,7 +117,7 @@ class Program:
         writer = self._process.stdin
         try:
             assert writer is not None  # noqa: S101
-            writer.write(dump(request).encode() + b"\n")
+            writer.write(write_frame(request) + b"\n")
             writer.flush()
         except OSError as exc:
             raise self._find_error() from exc
@@ -299,7 +304,7 @@ class SyncFolder:
         for address, digest in mine.digests.items():
             part = known.get(address)
             if part is None or part[0] != digest or not self._place(self._own, part[1]).exists():
-                data = dump({"records": mine.read(address)}).encode()
+                data = write_frame({"records": mine.read(address)})
                 part = digest, _name(data)
                 self._pack(self._place(self._own, part[1]), data)
                 sent.add("files")

@@ -21,7 +21,7 @@ from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Writes
 from mnemos.storage.tombstones import Tombstone, make_key
 from mnemos.text.secrets import redact
 from mnemos.transfer.sync.message_order import Item, Pair, merge_order
-from mnemos.transfer.sync.state import OWN, Record, dump, read_facts
+from mnemos.transfer.sync.state import OWN, Record, dump, normalize, read_facts
 from mnemos.transfer.sync.tally import Tally
 
 if TYPE_CHECKING:
@@ -292,8 +292,9 @@ class SessionMerge:
     def _make_item(self, row: MessageRow | NewMessage, forgotten: bool = False) -> Item:  # noqa: FBT001, FBT002
         if forgotten or (isinstance(row, MessageRow) and row.forgotten):
             return Item(row.role, row.timestamp, None)
+        content = normalize(row.content) if row.encoded else row.content
         # Machines may differ in whether they redact.
-        texts = (None if text is None else redact(text) for text in (row.content, row.tool_calls))
+        texts = (None if text is None else redact(text) for text in (content, normalize(row.tool_calls)))
         return Item(row.role, row.timestamp, make_key(*texts, row.tool_name, row.tool_call_id))
 
     def _note_keys(self, session_id: str, keys: object) -> None:

@@ -49,6 +49,14 @@ def dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def normalize(text: str | None) -> str | None:
+    """Return JSON that a program wrote in the one form in which it is compared; other text as it is."""
+    try:
+        return text and dump(json.loads(text))
+    except ValueError:
+        return text
+
+
 def digest_records(records: Iterable[Record]) -> str:
     """Return the digest of records, in any order."""
     lines = sorted(dump({key: value for key, value in one.items() if key != OWN}) for one in records)
@@ -237,10 +245,11 @@ def _message(row: MessageRow) -> Record:
 
 
 def _digest_messages(rows: Iterable[MessageRow]) -> str:
-    """Return the digest of messages in their order, from stored texts, which all machines write alike."""
+    """Return the digest of messages in their order."""
     hashed = hashlib.sha256()
     for row in rows:
-        text = (row.content, row.encoded, row.tool_calls, row.metadata)
+        content = normalize(row.content) if row.encoded else row.content
+        text = (content, row.encoded, normalize(row.tool_calls), normalize(row.metadata))
         marks = (row.tool_name, row.tool_call_id, row.token_count, row.forgotten, row.key, row.retired)
         hashed.update(dump([row.role, row.timestamp, *text, *marks]).encode())
     return hashed.hexdigest()[:32]

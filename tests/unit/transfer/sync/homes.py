@@ -17,6 +17,7 @@ from mnemos.sessions.sessions import Sessions
 from mnemos.templates.template import SessionTemplate, TaskType
 from mnemos.testing import FixedClock
 from mnemos.transfer.sync.exchange import Answering, Report, sync
+from mnemos.transfer.sync.peers import read_frame, write_frame
 from mnemos.transfer.sync.state import OWN, State
 
 START = 1_767_225_600.0
@@ -35,10 +36,7 @@ class LocalPeer:
         self._answering = Answering(memory)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(
-            json.dumps(self._answering.answer(json.loads(json.dumps(request))))
-        )
-        return found
+        return read_frame(write_frame(self._answering.answer(read_frame(write_frame(request)))))
 
 
 def open_home(place: Path | None = None, *, now: float = START, **flags: Any) -> Memory:
@@ -225,6 +223,25 @@ class Scribbler:
             self._chance.choice(["", "\ud800", "🚀 é", "a\x00b", "sk-ant-" + "a" * 40]),
         )
 
+    def append_call(self, memory: Memory) -> None:
+        """A call and its result as OpenAI's clients write them, with names in any order."""
+        function = {"name": "shell", "arguments": '{"z": 1, "a": [2, 1]}'}
+        call = {"type": "function", "id": f"call{self._count}", "function": function}
+        parts = [
+            {"type": "text", "text": f"result {self._count}"},
+            {"type": "image", "data": {"z": 1, "a": 2.0}},
+        ]
+        memory.sessions.ensure_session(session_id := self._session(), source="test")
+        memory.sessions.append_messages(
+            session_id,
+            [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "content": parts, "metadata": {"z": {"y": 1, "b": None}, "a": 1.5}},
+            ],
+        )
+        memory.sessions.update_metadata(session_id, {"z": self._count, "a": {"y": 1, "b": 2}})
+        memory.entries.put("default", f"k{self._chance.randrange(4)}", {"z": self._count, "a": 1})
+
     def rewrite_end(self, memory: Memory) -> None:
         message = self._pick(memory.sessions.get_messages(self._session()))
         new = [{"role": "user", "content": f"rewritten {self._count}"}]
@@ -278,6 +295,7 @@ _CHANGES: list[Callable[[Scribbler, Memory], None]] = [
     Scribbler.withdraw, Scribbler.forget_fact, Scribbler.purge, Scribbler.change_note, Scribbler.remove_note,
     Scribbler.delete_entry, Scribbler.save_template, Scribbler.delete_template,
     Scribbler.delegate, Scribbler.prepare, Scribbler.prune, Scribbler.append_once, Scribbler.append_odd,
+    Scribbler.append_call,
     Scribbler.rewrite_end, Scribbler.work, Scribbler.replace_fact, Scribbler.remember_of_user,
     Scribbler.remember_message, Scribbler.edit_notes, Scribbler.forget_passage,
     Scribbler.set_entry_for_a_while, Scribbler.undo_any, Scribbler.set_clock,

@@ -14,7 +14,17 @@ from mnemos.progress import no_progress
 from mnemos.templates.template import SessionTemplate, TaskType
 from mnemos.testing import FixedClock
 from mnemos.transfer.sync.exchange import sync
-from unit.transfer.sync.homes import LocalPeer, export, meet, open_home, say, settle, texts, three_homes
+from unit.transfer.sync.homes import (
+    START,
+    LocalPeer,
+    export,
+    meet,
+    open_home,
+    say,
+    settle,
+    texts,
+    three_homes,
+)
 
 
 @pytest.fixture
@@ -83,6 +93,38 @@ def test_only_the_end_of_a_long_session_is_sent(pair: tuple[Memory, Memory]) -> 
     (items,) = [request["items"] for request in peer.requests if request["ask"] == "merge"]
     assert len(items[0]["messages"]) == 700 - 10 * 64 + 1
     assert texts(there, "long") == texts(here, "long")
+
+
+def test_json_of_programs_is_the_same_on_both_and_in_its_order(
+    pair: tuple[Memory, Memory],
+) -> None:
+    here, there = pair
+    call = {"type": "function", "id": "c", "function": {"name": "shell", "arguments": "{}"}}
+    here.sessions.create_session("s", "test", metadata={"z": 1, "a": 2})
+    here.sessions.append_messages(
+        "s",
+        [
+            {"role": "assistant", "content": None, "tool_calls": [call], "metadata": {"z": {"y": 1, "b": 2}}},
+            {"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image", "data": "x"}]},
+        ],
+    )
+    here.entries.put("default", "k", {"z": 1, "a": 2})
+    assert meet(here, there).is_same
+    assert json.dumps(there.sessions.export_session("s")) == json.dumps(here.sessions.export_session("s"))
+    assert json.dumps(there.entries.find("default")[0].value) == '{"z": 1, "a": 2}'
+    say(there, "s", "more")
+    assert meet(here, there).is_same
+    assert [len(home.sessions.get_messages("s")) for home in pair] == [3, 3]
+
+
+def test_a_call_that_both_wrote_in_another_order_is_one_message(pair: tuple[Memory, Memory]) -> None:
+    for home, call in zip(
+        pair, ({"id": "c", "type": "function"}, {"type": "function", "id": "c"}), strict=True
+    ):
+        home.sessions.create_session("s", "test", started_at=START)
+        home.sessions.append_message("s", "assistant", None, tool_calls=[call], timestamp=START)
+    assert meet(*pair).is_same
+    assert [len(home.sessions.get_messages("s")) for home in pair] == [1, 1]
 
 
 def test_a_session_continued_on_both_sides_is_ordered_by_time_on_both(pair: tuple[Memory, Memory]) -> None:
