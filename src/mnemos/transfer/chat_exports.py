@@ -11,7 +11,6 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
@@ -44,19 +43,6 @@ _TO_QUOTE: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _SIGN_BYTES: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class RawConversation:
-    """The bytes of a conversation, or ``data`` None and ``why`` it was skipped.
-
-    ``number`` counts from 1; ``position`` is the position in the file, of a zip in its packed bytes.
-    """
-
-    number: int
-    data: bytes | None
-    why: str
-    position: int
-
-
 def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the files of an export: the path itself, or those in a folder."""
     if is_file(path):
@@ -69,14 +55,15 @@ def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     return stat_sources(files, on_problem)
 
 
-def read_conversations(path: Path) -> Iterator[RawConversation]:
-    """Yield each conversation in order. A file that is not an export raises InvalidInput."""
-    number = 0
+def read_conversations(path: Path) -> Iterator[tuple[bytes | None, str, int]]:
+    """Yield each conversation in order, or why it was skipped, and the position in the file after it.
+
+    A file that is not an export raises InvalidInput.
+    """
     with open_regular(path) as file:
         for read in _streams(path, file):
             for data, why in split_elements(read):
-                number += 1
-                yield RawConversation(number, data, why, file.tell())
+                yield data, why, file.tell()
 
 
 def split_elements(read: Callable[[int], bytes]) -> Iterator[tuple[bytes | None, str]]:
@@ -257,24 +244,23 @@ def chat_reader(
     def read(source: SourceFile, _: Mark) -> Iterator[Item]:
         number = understood = 0
         sign, advice = other
-        for found in read_conversations(source.path):
-            number = found.number
-            if found.data is None:
-                yield Unreadable(number, found.why)
+        for number, (data, why, position) in enumerate(read_conversations(source.path), 1):
+            if data is None:
+                yield Unreadable(number, why)
                 continue
             try:
-                conversation = decode_object(found.data)
+                conversation = decode_object(data)
                 if not isinstance(conversation.get(field), holder):
                     raise ValueError(f"it has no {field!r}")  # noqa: TRY004 - it is about the text
             except ValueError as exc:
-                if sign in found.data[:_SIGN_BYTES] and not understood:
+                if sign in data[:_SIGN_BYTES] and not understood:
                     raise InvalidInput(f"{source.path} is {advice}") from exc
                 yield Unreadable(number, f"it is not a {title} conversation: {exc}")
             else:
                 understood += 1
-                yield from items(conversation, found.data, number, source.changed_ns / 1e9)
+                yield from items(conversation, data, number, source.changed_ns / 1e9)
             # Before the end, because only the last mark may say that everything was read.
-            yield Mark(min(found.position, source.size - 1), number)
+            yield Mark(min(position, source.size - 1), number)
         if number and not understood:
             raise InvalidInput(f"{source.path} is not a {title} export: no conversation in it can be read")
         yield Mark(source.size, number)

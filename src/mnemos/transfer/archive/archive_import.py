@@ -16,7 +16,7 @@ from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_reader import Archive, open_archive
 from mnemos.transfer.archive.database_part import DatabasePart
 from mnemos.transfer.archive.fact_part import FactPart
-from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport, Progress, Stage
+from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport, Progress, track
 from mnemos.transfer.archive.record_parts import EntryPart, LedgerPart, NotePart, TemplatePart
 from mnemos.transfer.archive.session_part import SessionPart
 
@@ -100,7 +100,7 @@ def compare_archive(memory: Memory, path: Path, progress: Progress) -> Compariso
     with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
         parts = list_parts(memory)
         _check(parts, archive, progress)
-        archive.advance = Stage(progress, _CHECKED, 1.0, archive.manifest.size()).advance
+        archive.advance = track(progress, _CHECKED, 1.0, archive.manifest.size())
         compared = [PartComparison(part.name) for part in parts]
         for part, result in zip(parts, compared, strict=True):
             part.compare(archive, result)
@@ -117,13 +117,13 @@ def lock_imports(memory: Memory) -> Iterator[None]:
 
 
 def _check(parts: list[Part], archive: Archive, progress: Progress) -> None:
-    archive.advance = Stage(progress, _UNPACKED, _CHECKED, archive.manifest.size()).advance
+    archive.advance = track(progress, _UNPACKED, _CHECKED, archive.manifest.size())
     for part in parts:
         part.check(archive)
 
 
 def _store(parts: list[Part], archive: Archive, progress: Progress) -> list[PartReport]:
-    archive.advance = Stage(progress, _CHECKED, 1.0, archive.manifest.size()).advance
+    archive.advance = track(progress, _CHECKED, 1.0, archive.manifest.size())
     done = [PartReport(part.name) for part in parts]
     try:
         for part, report in zip(parts, done, strict=True):

@@ -29,8 +29,8 @@ from mnemos.transfer.archive.manifest import (
     File,
     Manifest,
     Progress,
-    Stage,
     is_valid_path,
+    track,
 )
 
 LONGEST_LINE: Final = 160 * 1024 * 1024
@@ -278,14 +278,14 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
         raise InvalidInput(f"{folder} has no {MANIFEST}. Choose a folder or file written by `mnemos export`.")
     with _open_plain(place) as stream:
         manifest = _parse_manifest(stream.read(_MAX_MANIFEST + 1), folder)
-    stage = Stage(progress, 0.0, 1.0, manifest.size())
+    advance = track(progress, 0.0, 1.0, manifest.size())
     for file in manifest.files:
         try:
             with _open_plain(folder / file.file) as stream:
                 _check_file(file, os.fstat(stream.fileno()).st_size, _hash_stream(stream), folder)
         except FileNotFoundError:
             raise Corrupt(f"{folder} does not have {file.file}, which is in its manifest") from None
-        stage.advance(file.bytes)
+        advance(file.bytes)
     return Archive(folder, manifest)
 
 
@@ -352,7 +352,7 @@ def _unpack(
     members: Iterator[Member], manifest: Manifest, path: Path, folder: Path, progress: Progress
 ) -> None:
     wanted = {file.file: file for file in manifest.files}
-    stage = Stage(progress, 0.0, 1.0, manifest.size())
+    advance = track(progress, 0.0, 1.0, manifest.size())
     for member in members:
         file = wanted.pop(member.name, None)
         if file is None:
@@ -364,7 +364,7 @@ def _unpack(
                 f"{path}: {file.file} has {member.size:,} bytes, but {file.bytes:,} in the manifest"
             )
         _check_file(file, member.size, _write_member(member, folder / file.file), path)
-        stage.advance(file.bytes)
+        advance(file.bytes)
     if wanted:
         raise Corrupt(f"{path} does not have {', '.join(sorted(wanted)[:5])}, which are in its manifest")
 

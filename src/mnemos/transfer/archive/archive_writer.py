@@ -20,7 +20,7 @@ from mnemos.files import zstd
 from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_import import list_parts
 from mnemos.transfer.archive.archive_reader import Form
-from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest, Progress, Stage
+from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest, Progress, track
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -154,10 +154,10 @@ def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
 
 def _write_parts(memory: Memory, folder: Path, progress: Progress) -> Manifest:
     parts = list_parts(memory)
-    stage = Stage(progress, 0.0, _READ, sum(part.size() for part in parts))
+    advance = track(progress, 0.0, _READ, sum(part.size() for part in parts))
     contents = folder / "contents"
     contents.mkdir(mode=0o700)
-    out = ArchiveFolder(contents, stage.advance)
+    out = ArchiveFolder(contents, advance)
     for part in parts:
         part.write(out)
     manifest = Manifest(
@@ -186,7 +186,7 @@ def _put_in_place(
         return
     names = [MANIFEST, *(file.file for file in manifest.files)]
     archive = folder / "archive"
-    pack(contents, names, archive, form, at=at, advance=Stage(progress, _READ, 1.0, manifest.size()).advance)
+    pack(contents, names, archive, form, at=at, advance=track(progress, _READ, 1.0, manifest.size()))
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:

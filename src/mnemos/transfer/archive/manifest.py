@@ -119,19 +119,16 @@ class PartComparison:
             self.examples.append(f"{what} {'is not here' if is_same is None else 'differs from the archive'}")
 
 
-class Stage:
-    """Reports one stage of the work as progress from one share of the whole to another."""
+def track(progress: Progress, first: float, last: float, whole: int) -> Callable[[int], None]:
+    """Return a function that reports one stage of the work, from one share of the whole to another."""
+    done = 0
 
-    def __init__(self, progress: Progress, first: float, last: float, whole: int) -> None:
-        self._progress = progress
-        self._first, self._last = first, last
-        self._whole = max(1, whole)
-        self._done = 0
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(first + (last - first) * min(1.0, done / max(1, whole)))
 
-    def advance(self, more: int) -> None:
-        self._done += more
-        share = min(1.0, self._done / self._whole)
-        self._progress(self._first + (self._last - self._first) * share)
+    return advance
 
 
 @dataclass(slots=True)
