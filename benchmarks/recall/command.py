@@ -150,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--certainty", action="store_true", help="how sure it is of questions with and without an answer"
     )
-    parser.add_argument("--walk", action="store_true", help="ask ten questions of two years of history")
+    parser.add_argument("--walk", action="store_true", help="ask fourteen questions of two years of history")
     parser.add_argument("--show", action="store_true", help="with --walk: print what a model would get")
     parser.add_argument("--home", type=Path, metavar="FOLDER", help="with --walk: keep the home here")
     parser.add_argument("--languages", type=Path, nargs="+", metavar="FILE", help="files in SQuAD's format")

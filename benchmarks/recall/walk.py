@@ -1,15 +1,15 @@
-"""``python -m benchmarks recall --walk``: ten questions to a home with two years of mixed history.
+"""``python -m benchmarks recall --walk``: fourteen questions to a home with two years of mixed history.
 
-The home has the conversations written for the reranker, none of which the ranking was tuned on: chats between
-friends, meetings of teams and talks with an assistant, plus a few facts and their updates. The chats
-are moved eight months back. The table says whether the text that a model would get has the
-answer; ``--show`` prints that text for each question, to be read.
+The home has the conversations written for the reranker, none of which the ranking was tuned on: chats of
+friends, meetings of teams and talks with an assistant, plus an agent's sessions with tool calls in two
+projects, a note, and a few facts and their updates. The chats are moved eight months back. The table says
+whether the text that a model would get has the answer; ``--show`` prints that text for each question.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,44 @@ FACTS = (
     ("2025-02-01", "I moved to York last week"),
     ("2025-09-15", "The staging server moved to port 3080"),
     ("2025-05-05", "Never deploy on Fridays"),
+    ("2025-06-20", "Vera's number plate is KM-47-PL"),
 )
+NOTE = "Prefers metric units and British spelling."
+SHELL = {"type": "function", "function": {"name": "shell", "arguments": '{"command": "grep -rn E4410 logs"}'}}
+# By project: the day, and what was said in turn by the user and the agent. A dict: calls, and the result.
+SESSIONS: Mapping[str, Sequence[tuple[str, Sequence[str | Mapping[str, object]]]]] = {
+    "/src/shopfront": (
+        (
+            "2025-06-03",
+            (
+                "The checkout test is flaky on CI, can you find out why?",
+                "The cause is rounding each line before summing, as their order is random.",
+                "Good. Decision: money is rounded once, at the end, half up. Everywhere.",
+                "Changed in total.py and invoice.py. 400 runs pass.",
+            ),
+        ),
+        (
+            "2025-07-14",
+            (
+                "We need to pick a payment provider. Options were Stripe, Adyen and Mollie, right?",
+                "Yes. Stripe has the best docs, Adyen a minimum volume, Mollie the lowest fees.",
+                "Then Mollie. Webhook timeouts should be 8 seconds, they retry anyway.",
+                "Result: the webhook is /hooks/mollie, and the key is in MOLLIE_API_KEY.",
+            ),
+        ),
+    ),
+    "/src/etl-runner": (
+        (
+            "2025-10-02",
+            (
+                "The nightly import dies with error E4410 since yesterday.",
+                {"calls": [SHELL], "result": "logs/8812: E4410 cursor lost: snapshot too old (900 s)"},
+                "E4410 means that the snapshot is older than 900 s. Import in slices of 50,000 rows.",
+                "Slices. I don't want to ask the DBA.",
+            ),
+        ),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +86,10 @@ QUESTIONS = (
     Asked("what the user said", "What did I say about mushrooms in our conversations?", r"mushrooms"),
     Asked("several places", "How many people saw the exhibition, in all and on the first day?", r"18,400"),
     Asked("a wish with a date", "Suggest a place for dinner with mum next weekend", r"shellfish"),
+    Asked("a decision in a project", "How do we round money?", r"half up"),
+    Asked("a code", "What was error E4410 about?", r"older than 900"),
+    Asked("a fact about a person", "What is Vera's number plate?", r"KM-47"),
+    Asked("a month that is a name", "What raise did I get in June?", r"240 net"),
     Asked("nothing was said", "What is the boiling point of tungsten hexafluoride?", r""),
 )
 
@@ -64,6 +105,11 @@ def make_home(folder: Path) -> mnemos.Memory:
             memory.sessions.create_session(name, SOURCES[kind], started_at=at)
             messages = [_as_message(turn, at + 60.0 * place) for place, turn in enumerate(turns)]
             memory.sessions.append_messages(name, messages)
+    for project, sessions in SESSIONS.items():
+        for day, turns in sessions:
+            memory.sessions.create_session(f"agent-{day}", "codex", started_at=_moment(day), project=project)
+            memory.sessions.append_messages(f"agent-{day}", list(_as_messages(turns, _moment(day))))
+    memory.notebook.add(NOTE, target="user")
     for day, text in FACTS:
         clock.now = _moment(day)
         memory.remember(text)
@@ -90,6 +136,15 @@ def _moment(day: str) -> float:
     return datetime.fromisoformat(f"{day}T10:00+00:00").timestamp()
 
 
+def _as_messages(turns: Sequence[str | Mapping[str, object]], at: float) -> Iterator[dict[str, object]]:
+    for place, turn in enumerate(turns):
+        if isinstance(turn, str):
+            yield {"role": ("user", "assistant")[place % 2], "content": turn, "timestamp": at + 60.0 * place}
+        else:
+            yield {"role": "assistant", "content": "", "tool_calls": turn["calls"], "timestamp": at + 60.0}
+            yield {"role": "tool", "content": turn["result"], "timestamp": at + 61.0}
+
+
 def _as_message(turn: tuple[str, str], at: float) -> dict[str, object]:
     speaker, text = turn
     if speaker in {"user", "assistant"}:
@@ -112,4 +167,6 @@ def run(folder: Path, *, show: bool) -> Result:
                 print(f"# {asked.kind}: {asked.text}\n\n{found.text}\n")
         count = memory.sessions.message_count()
     headings = ("question", "certainty", "first answer", "hits", "right")
-    return Result("recall-walk", [Table(f"Ten questions to {count:,} messages", headings, rows)], figures)
+    return Result(
+        "recall-walk", [Table(f"{len(QUESTIONS)} questions to {count:,} messages", headings, rows)], figures
+    )
