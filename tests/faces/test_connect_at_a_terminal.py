@@ -34,7 +34,7 @@ def test_a_person_sees_a_summary_before_the_change_is_made(person: Path, home: P
     assert seen.code == 0
     shown, _, done = seen.screen.partition("Continue?")
     assert shown.splitlines() == [
-        "Connecting Cursor changes",
+        "Connecting Cursor changes:",
         "  ~/.cursor/mcp.json: add the MCP server mnemos",
         "  ~/.cursor/hooks.json: add 3 hooks",
     ]

@@ -446,7 +446,7 @@ def _build_request(memory: Memory, client: str, *, undo: bool = False, config: P
 
 def _render_summary(client: str, summary: Sequence[str], *, undo: bool) -> str:
     verb = "Disconnecting" if undo else "Connecting"
-    return "\n".join([f"{verb} {name_client(client)} changes", *(f"  {line}" for line in summary)])
+    return "\n".join([f"{verb} {name_client(client)} changes:", *(f"  {line}" for line in summary)])
 
 
 def _render_diff(changes: Sequence[SettingsChange], command: str) -> str:

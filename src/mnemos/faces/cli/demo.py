@@ -1,4 +1,4 @@
-"""``mnemos demo``: a small history in a temporary home, and questions to it."""
+"""``mnemos demo``: a small history in a temporary home, and questions about it."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _DAY = 86400.0
 _QUESTIONS = (
     (
         "when did we migrate the database",
-        "a question in plain words; a word that no message has is ignored",
+        "a question in plain words; words that no message contains are ignored",
     ),
-    ("deploy", "word forms: it was written 'deployed'"),
+    ("deploy", "word forms: the message says 'Deployed'"),
     ("generateSlots", "an identifier, whole or in parts"),
-    ("orders/slots.py", "a path, also inside a tool call"),
-    ("pao de queijo", "accents do not matter"),
-    ("C++", "signs are not syntax"),
-    ("予約", "part of a phrase in a script without blanks"),
-    ("monday OR december -cake", "either, and without"),
+    ("orders/slots.py", "a path, also in a tool call"),
+    ("pao de queijo", "accents don't matter"),
+    ("C++", "symbols are not syntax"),
+    ("予約", "part of a phrase in a script without spaces"),
+    ("monday OR december -cake", "either word, but not 'cake'"),
 )
 
 # Questions for recall.
 _RECALLED = (
     (
         "when did we move the database?",
-        "said in other words; each hit has its date and why it was found",
+        "the answer uses other words; each hit shows its date and why it was found",
     ),
-    ("why did shoppers get the wrong hour?", "it was 'customers', and 'one hour too early'"),
+    ("why did shoppers get the wrong hour?", "the message says 'customers' and 'one hour too early'"),
 )
 
 
@@ -61,7 +61,7 @@ def show(keep: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
         _walk(console, Path(folder) / "home")
     console.print("\nThe temporary home was deleted. To keep it, use --keep FOLDER.")
-    console.print("Your own memory begins with: [bold]mnemos import[/bold] or, in Python,")
+    console.print("To start your own memory, run [bold]mnemos import[/bold] or, in Python,")
     console.print("  [bold]with mnemos.open() as memory: memory.sessions.create_session(…)[/bold]")
 
 
@@ -69,8 +69,8 @@ def _walk(console: Console, home: Path) -> None:
     with Memory.at(home, disabled=False, embedder="static") as memory:
         stored = memory.sessions.import_sessions(history(time.time()))
         console.print(
-            f"[bold]A home was filled[/bold] with {len(stored['imported'])} conversations, "
-            f"{stored['messages']} messages, from three months: a person and an agent build a shop.\n"
+            f"[bold]Filled a home[/bold] with {len(stored['imported'])} conversations of "
+            f"{stored['messages']} messages, from three months in which a person and an agent build a shop.\n"
         )
         for question, lesson in _QUESTIONS:
             _ask(console, memory, question, lesson)

@@ -29,7 +29,7 @@ _NEXT_STEPS = {
     "mnemos sessions list": "list the newest conversations",
     "mnemos doctor": "check that everything is in order",
 }
-_UNRECORDED = "        `mnemos watch install` records what is not recorded yet."
+_UNRECORDED = "        `mnemos watch install` records those that are not recorded yet."
 # A question embeds this many messages itself.
 _FEW = 100
 
@@ -48,11 +48,11 @@ class AgentInfo:
     def as_text(self) -> str:
         how = {
             "hooks": "recorded by hooks",
-            "untrusted": "not recorded until you trust the hooks there (/hooks)",
+            "untrusted": "not recorded until you trust its hooks (/hooks)",
             "plug-in": "recorded by the plug-in",
             "watch": "recorded by the watch",
         }
-        said = [how.get(self.how, "not recorded" if self.can_be else "only what its model stores is kept")]
+        said = [how.get(self.how, "not recorded" if self.can_be else "stores only what its model saves")]
         if self.connected:
             said.insert(0, "connected")
         if self.last_seen:

@@ -136,8 +136,8 @@ def _describe_service(settings: Settings) -> tuple[bool, str]:
     except Unavailable as exc:
         return False, str(exc)
     if service.is_installed():
-        return True, "started at login"
-    return False, "not started at login: `mnemos watch install`"
+        return True, "starts at every login"
+    return False, "not installed; `mnemos watch install` starts it at every login"
 
 
 def _plan(settings: Settings, programs: tuple[str, ...] = ()) -> tuple[Service, Machine]:

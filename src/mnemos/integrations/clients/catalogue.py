@@ -230,7 +230,7 @@ CLIENTS: Final = {
             name="Claude Desktop",
             file=lambda machine: machine.app("Claude") / "claude_desktop_config.json",
             program="claude-desktop",
-            afterwards="Quit Claude Desktop and start it again; Settings, Developer shows the server.",
+            afterwards="Restart Claude Desktop; the server appears under Settings > Developer.",
         ),
         Client(
             key=CURSOR,
@@ -238,13 +238,13 @@ CLIENTS: Final = {
             file=lambda machine: machine.home / ".cursor" / "mcp.json",
             program="cursor",
             folder=lambda machine: machine.app("Cursor"),
-            afterwards="Cursor picks it up automatically; its settings show the server under MCP.",
+            afterwards="Cursor picks up the change automatically; its settings show the server under MCP.",
             recorder=Recorder(
                 "hooks.json",
                 _hooks(CURSOR, _CURSOR_EVENTS, is_flat=True),
                 empty='{\n  "version": 1\n}\n',
-                caveat="They follow its documentation and were not tried in Cursor itself; `mnemos watch` "
-                "records in any case.",
+                caveat="They follow Cursor's documentation, but were not tested in Cursor itself; `mnemos "
+                "watch` records its conversations without them.",
             ),
         ),
         Client(
