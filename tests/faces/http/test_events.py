@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import random
@@ -17,9 +18,17 @@ from urllib.parse import quote
 
 import pytest
 
+from mnemos.errors import Busy
 from mnemos.faces.http import limits
+from mnemos.faces.http.events import Events
+from mnemos.faces.http.http_request import Request
+from mnemos.faces.http.operation_calls import OperationCalls
+from mnemos.faces.http.replies import Reply
+from mnemos.faces.http.request_log import Entry
+from mnemos.faces.http.workers import Spaces, Workers
 from mnemos.memory import Memory
-from mnemos.memory.access_tokens import create_token, revoke_token
+from mnemos.memory.access_tokens import Grant, Scope, create_token, revoke_token
+from mnemos.operations.changes import ChangesFound, ListChanges
 from mnemos.settings import Settings
 
 from ..mcp.wire import SECONDS
@@ -194,3 +203,39 @@ def test_a_cursor_from_before_a_restore_continues_with_what_comes(server: Server
         assert next(events)[0] == "ready"
         server.post("sessions_append", {"session_id": "empty", "role": "user", "content": "after it"})
         assert next(events)[2]["text"] == "user: after it"
+
+
+def test_a_stream_that_cannot_begin_fails_with_its_error_and_the_next_one_begins(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [Busy("The database is locked.")]
+    read = ListChanges.run
+
+    def fail_once(self: ListChanges, memory: Memory) -> ChangesFound:
+        if self.since is not None and failures:
+            raise failures.pop()
+        return read(self, memory)
+
+    async def never(*_: object) -> Any:
+        await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(ListChanges, "run", fail_once)
+
+    async def open_streams() -> None:
+        grant = Grant("t", "default", Scope.READ)
+        events = Events(OperationCalls(Spaces(memory), workers), lambda _: grant)
+
+        async def begin(query: bytes) -> Reply:
+            scope = {"method": "GET", "path": "/v1/events", "query_string": query, "headers": []}
+            return await events.answer(Request(scope, never, never, Entry("r", 0.0), grant))
+
+        open_all_along = await begin(b"")
+        with pytest.raises(Busy):
+            await begin(b"since=0-0-0")
+        assert (await begin(b"since=0-0-0")).status == open_all_along.status == 200
+        events.stop()
+
+    workers = Workers()
+    with Memory.at(home) as memory:
+        asyncio.run(open_streams())
+        workers.close()

@@ -70,6 +70,7 @@ class Events:
 
     async def _stream(self, request: Request, since: str | None) -> AsyncGenerator[bytes, None]:
         self._enter()
+        has_begun = False
         try:
             news = self._news
             # Read before "ready" is sent: a cursor from before a restore is ahead of what there is, so
@@ -78,6 +79,7 @@ class Events:
             changes = page.changes if since is not None else []
             # With a cursor from the beginning, a client that is cut off at once misses nothing.
             begin = since if since is not None and changes else page.cursor
+            has_begun = True
             yield render_event("ready", encode({"cursor": begin}), begin)
             while not self._is_stopping:
                 since = page.cursor
@@ -95,6 +97,8 @@ class Events:
                 page = await self._read(request.grant.space, since)
                 changes = page.changes
         except (MnemosError, Rejection) as exc:
+            if not has_begun:
+                raise
             # The client asks again, and gets the error with its status.
             log.debug("a stream of events ended: %s", type(exc).__name__)
         finally:
@@ -106,7 +110,11 @@ class Events:
         key = space, since
         if key not in self._pages:
             self._pages[key], _ = self._calls.start(_NAME, "", partial(self._list, space, since))
-        return await asyncio.shield(self._pages[key])
+        try:
+            return await asyncio.shield(self._pages[key])
+        except MnemosError:
+            self._pages.pop(key, None)
+            raise
 
     def _list(self, space: str, since: str | None, _: Cancellation) -> ChangesFound:
         with self._spaces.use(space) as memory:
