@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
+from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
@@ -26,6 +27,13 @@ from mnemos.settings import find_token, home_folder
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Check
 
+_PARTS = {
+    "sessions": ("remote_sessions", "PART"),
+    **{
+        name: ("remote_parts", name.upper())
+        for name in ("facts", "notebook", "backend", "entries", "templates", "workspace")
+    },
+}
 _ELSEWHERE = (
     "settings", "database", "storage", "home", "folder", "clock", "templates_folder", "shelf", "recaller",
     "feeds", "changes", "imports", "embedding", "is_in_memory",
@@ -172,38 +180,7 @@ class RemoteMemory(RemotePart):
                 given[f"{name}_filter"] = given.pop(name)
         return self.sessions.search_messages(query, **given)
 
-    # --- parts ------------------------------------------------------------------------------------
-
-    @cached_property
-    def sessions(self) -> Any:
-        from mnemos.client import remote_sessions
-
-        return remote_sessions.PART(self)
-
-    @cached_property
-    def facts(self) -> Any:
-        return _parts().FACTS(self)
-
-    @cached_property
-    def notebook(self) -> Any:
-        return _parts().NOTEBOOK(self)
-
-    @cached_property
-    def backend(self) -> Any:
-        return _parts().BACKEND(self)
-
-    @cached_property
-    def entries(self) -> Any:
-        """The entries in the server's database, regardless of its backend."""
-        return _parts().ENTRIES(self)
-
-    @cached_property
-    def templates(self) -> Any:
-        return _parts().TEMPLATES(self)
-
-    @cached_property
-    def workspace(self) -> Any:
-        return _parts().WORKSPACE(self)
+    # --- parts and the end ------------------------------------------------------------------------
 
     def close(self) -> None:
         self.wire.close()
@@ -220,6 +197,12 @@ class RemoteMemory(RemotePart):
         return sorted(SHOWN)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _PARTS:
+            # Imported when used: each loads the part that it is like.
+            module, part = _PARTS[name]
+            made = getattr(import_module(f"mnemos.client.{module}"), part)(self)
+            setattr(self, name, made)
+            return made
         if name in _ELSEWHERE:
             raise Refused(f"memory.{name} is not available over HTTP. Open the home on the server to use it.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -232,12 +215,6 @@ def _clean(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     except RecursionError:
         raise InvalidInput(f"{name}: the arguments are nested too deeply.") from None
     return clean
-
-
-def _parts() -> Any:
-    from mnemos.client import remote_parts
-
-    return remote_parts
 
 
 _Remote = make_part("", Memory, RemoteMemory, _VIA, _ADVICE)

@@ -102,7 +102,7 @@ def serve(
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
     """Look at the memory in a browser: ask it, see why, correct and forget."""
     _check_server()
-    from mnemos.faces.http.address import Address
+    from mnemos.faces.http.address import Address, Exposure
     from mnemos.faces.http.launch import make_link
     from mnemos.faces.http.page_address import find_running
 
@@ -113,7 +113,7 @@ def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT00
         show(make_link(settings, running))
         return
     address = Address("127.0.0.1", PORT if port is None else port)
-    _serve(chosen, address, None, show=show, or_any=port is None)
+    _serve(chosen, address, None, Exposure(), show, or_any=port is None)
 
 
 def _print_link(link: str) -> None:
@@ -136,8 +136,8 @@ def _serve(
     chosen: Chosen,
     address: Address,
     tools: str | None,
-    exposure: Exposure | None = None,
-    show: Callable[[str], None] | None = None,
+    exposure: Exposure,
+    show: Callable[[str], None] | None,
     *,
     or_any: bool = False,
     workers: int = 1,
@@ -145,10 +145,7 @@ def _serve(
     """Serve at an address; with ``or_any`` at another port if this one is taken."""
     if tools is not None:
         _import_sdk()
-    else:
-        _check_server()
     from mnemos.faces.http import launch
-    from mnemos.faces.http.address import Exposure
 
     try:
         taken = address.listen()
@@ -158,9 +155,7 @@ def _serve(
         taken = replace(address, port=0).listen()
     # Clients run in other folders, so this one is not the project.
     with taken as listening, chosen.memory(is_local=False) as memory:
-        launch.serve(
-            memory, listening, tools=tools, exposure=exposure or Exposure(), show=show, workers=workers
-        )
+        launch.serve(memory, listening, tools=tools, exposure=exposure, show=show, workers=workers)
 
 
 def _check_server() -> None:

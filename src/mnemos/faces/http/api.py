@@ -23,7 +23,7 @@ from mnemos.faces.http.http_request import App, Message, Receive, Request, Send
 from mnemos.faces.http.limits import Rates
 from mnemos.faces.http.operation_calls import OperationCalls, stopping
 from mnemos.faces.http.operation_route import OperationRoute
-from mnemos.faces.http.page import SESSION_BYTES, SESSION_PATH, Page
+from mnemos.faces.http.page import SESSION_BYTES, SESSION_PATH, Page, describe
 from mnemos.faces.http.replies import JSON, Health, Rejection, Reply, encode, refuse
 from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.faces.http.scopes import GRANT
@@ -190,7 +190,7 @@ class Api:
         if grant is not None:
             request.entry.token = grant.token_id
             if not is_post:
-                return page.describe(grant)
+                return describe(grant)
         if request.media != JSON:
             raise Rejection(415, "Send JSON with the header 'Content-Type: application/json'.")
         body = await request.read_body(SESSION_BYTES)

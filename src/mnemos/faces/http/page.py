@@ -70,18 +70,14 @@ class Page:
     def trade(self, body: bytes) -> Reply:
         """Trade the code of a link for a token."""
         session, token = self.sessions.trade(_read(body).code or "")
-        return _describe(session.grant, token)
+        return describe(session.grant, token)
 
     def branch(self, grant: Grant, body: bytes) -> Reply:
         """Return a token for another space; only the owner has one for each."""
         if grant.scope is not Scope.LOCAL or grant.operations != "all":
             raise NotAllowed(f"This token is for the space {grant.space!r} only.")
         session, token = self.sessions.branch(_read(body).space or grant.space)
-        return _describe(session.grant, token)
-
-    def describe(self, grant: Grant) -> Reply:
-        """Return the rights of a token, so that the page offers nothing that would be refused."""
-        return _describe(grant)
+        return describe(session.grant, token)
 
 
 def _read(body: bytes) -> _Asked:
@@ -91,7 +87,8 @@ def _read(body: bytes) -> _Asked:
         raise InvalidInput(f"The body must be JSON with a code or a space: {exc}.") from exc
 
 
-def _describe(grant: Grant, token: str | None = None) -> Reply:
+def describe(grant: Grant, token: str | None = None) -> Reply:
+    """Return the rights of a token, so that the page offers nothing that would be refused."""
     about: dict[str, Any] = {
         "space": grant.space,
         "scope": grant.scope.name.lower(),
