@@ -103,6 +103,7 @@ def test_ten_thousand_turns_come_back_in_order(kind: type[Driver], place: str) -
     drive(check)
 
 
+@ENGINES
 def test_a_stored_closing_tag_stays_inside(kind: type[Driver], place: str) -> None:
     async def check() -> None:
         driver = kind(place)
@@ -115,6 +116,7 @@ def test_a_stored_closing_tag_stays_inside(kind: type[Driver], place: str) -> No
     drive(check)
 
 
+@ENGINES
 def test_a_forgotten_turn_leaves_the_others(kind: type[Driver], place: str) -> None:
     async def check() -> None:
         driver = kind(place)
