@@ -112,7 +112,7 @@ def test_hostile_text_of_errors_actors_and_reports_stays_text(
     for name in names:
         # The error quotes the name, for there is no such conversation.
         seen.visit(f"sessions/{quote(name, safe='')}?q=x")
-        expect(seen.page.get_by_role("alert").first).to_contain_text("No session")
+        expect(seen.page.get_by_role("alert").first).to_contain_text("no session")
         assert seen.page.evaluate(FOREIGN) == [], name
     for address, shown in (("log", "<portal src="), ("overview", "<img src=x"), ("live", "")):
         seen.visit(address)
