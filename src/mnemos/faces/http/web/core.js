@@ -67,7 +67,7 @@ export function lose() {
   setTimeout(retry, 1000);
 }
 
-/** `switches` of the address: preview, log (the answer names its log_entries), person. */
+/** `switches` of the address: preview, log (the answer names its log_entries), person, text. */
 export async function call(name, args = {}, { signal, ...switches } = {}) {
   const query = new URLSearchParams(Object.entries(switches).filter(([, isOn]) => isOn));
   const init = { method: "POST", body: JSON.stringify(args), signal };
@@ -163,7 +163,7 @@ export function revise(...where) {
 }
 
 /** Call an operation while a component is shown: {data, error}. Old data stays until the new is there. */
-export function useCall(name, args = {}, { skip = false } = {}) {
+export function useCall(name, args = {}, { skip, text } = {}) {
   const key = skip ? null : name + JSON.stringify(args);
   const [found, set] = useState({});
   const [turn, again] = useState(0);
@@ -172,7 +172,7 @@ export function useCall(name, args = {}, { skip = false } = {}) {
     if (key == null) return void set({});
     const stop = new AbortController();
     const { signal } = stop;
-    call(name, args, { signal }).then((data) => signal.aborted || set({ data }), (error) => signal.aborted || set({ error }));
+    call(name, args, { signal, text: !text && "false" }).then((data) => signal.aborted || set({ data }), (error) => signal.aborted || set({ error }));
     return () => stop.abort();
   }, [key, turn]);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Imported by all pages but the first: dialogs, questions before a change, forms, filters, streams, files; and the rest.
+// Imported by all pages but the first, with the rest of what they use.
 import { Failure, act, call, can, revise, send, show, to, toast, useCall } from "./core.js";
 import { Empty, Loaded, Problem, Stored, num } from "./ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
@@ -22,7 +22,7 @@ export function Dialog({ title, close = () => show(null), children, wide = false
 }
 
 /** The answer of an operation, drawn by the function in it. */
-export const Call = ({ name, args, children }) => html`<${Loaded} of=${useCall(name, args)}>${children}<//>`;
+export const Call = ({ name, args, text, children }) => html`<${Loaded} of=${useCall(name, args, { text })}>${children}<//>`;
 
 /** A button that is drawn only if the token allows what it `needs`; `hint` is the key that presses it. */
 export const Button = ({ needs, hint, class: kind = "plain", children, ...rest }) => (!needs || can(needs)) && html`<button

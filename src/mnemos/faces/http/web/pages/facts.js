@@ -110,7 +110,7 @@ function Board({ params }) {
       <${Tabs} label="state" choices=${STATES} value=${params.status ?? ""} pick=${(status) => set({ status })} />
       ${params.scope && html`<button type="button" onClick=${() => set({ scope: "" })}>scope ${line(params.scope, 30)} ✕</button>`}
       <${AsOf} params=${params} since=${Math.min(...opened)} set=${set} /><//>
-    ${(facts.data || facts.error) && !params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
+    ${!params.as_of && conflicts.data?.conflicts.length > 0 && html`<${Conflicts}
       conflicts=${conflicts.data.conflicts} />`}
     <${Loaded} of=${conflicts.data || conflicts.error ? facts : {}}>${(data) => {
       if (!data.facts.length && Object.keys(choose(params)).length)

@@ -64,7 +64,7 @@ function Optimize() {
     show(null);
     act("memory_optimize", { threshold_pct: 0 });
   };
-  return html`<${Dialog} title="Make room in the notebook" wide><${Call} name="memory_optimize" args=${{ dry_run: true, threshold_pct: 0 }}>${(data) =>
+  return html`<${Dialog} title="Make room in the notebook" wide><${Call} name="memory_optimize" text args=${{ dry_run: true, threshold_pct: 0 }}>${(data) =>
     data.steps.length === 0
       ? html`<p>There is nothing to shorten or to move into facts.</p>`
       : html`<p class="muted">${plural(data.steps.length, "step")} would be taken.</p><${Stored} text=${data.text} />
