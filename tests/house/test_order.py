@@ -54,3 +54,10 @@ def test_packages_do_not_import_each_other_in_a_circle(monkeypatch: pytest.Monke
     assert find_cycles(graph) == []
     graph["text"]["faces"] += 1
     assert find_cycles(graph), "a circle that is there must be found"
+
+
+def test_adapters_for_frameworks_do_not_reach_into_the_storage() -> None:
+    folder = ROOT / "src" / "mnemos" / "integrations"
+    adapters = [*folder.glob("*.py"), *(folder / "shared").glob("*.py")]
+    assert len(adapters) > 15
+    assert [path.name for path in adapters if "mnemos.storage" in path.read_text(encoding="utf-8")] == []

@@ -8,6 +8,7 @@ from typing import Any
 from mnemos.entries.backend import check_text, check_user
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.inputs import MAX_NAME
+from mnemos.storage.entries import USUAL_USER as USUAL_USER
 from mnemos.storage.entries import join_labels, split_labels
 
 Namespace = str | Sequence[str]

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
+from mnemos.entries.entry_namespaces import USUAL_USER
 from mnemos.integrations.shared.history import History, item_of, message_of, pair_calls
 from mnemos.integrations.shared.memory_source import Opened, Source, framework, open_source, open_store
 from mnemos.integrations.shared.recall import recall_block
-from mnemos.storage.entries import USUAL_USER
 
 with framework("agent-framework"):
     from agent_framework import AgentSession, ContextProvider, HistoryProvider, Message, SessionStore

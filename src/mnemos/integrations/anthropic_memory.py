@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from mnemos.entries.entry_namespaces import USUAL_USER
 from mnemos.errors import MnemosError
 from mnemos.integrations.shared.files import FileProblem, MemoryFiles
 from mnemos.integrations.shared.memory_source import OpenedSync, Source, framework, open_source
 from mnemos.integrations.shared.tools import ARGUMENTS
 from mnemos.memory.call_lanes import WRITES, Lanes
-from mnemos.storage.entries import USUAL_USER
 
 with framework("anthropic"):
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError

@@ -18,10 +18,10 @@ from functools import wraps
 from typing import Final
 
 from mnemos.entries.backend import MemoryEntry, NewEntry
+from mnemos.entries.entry_namespaces import USUAL_USER
 from mnemos.entries.entry_store import MAX_FOUND
 from mnemos.errors import Conflict
 from mnemos.memory import Memory
-from mnemos.storage.entries import USUAL_USER
 
 ROOT: Final = "/memories"
 LABEL: Final = "memory-tool"

@@ -22,7 +22,6 @@ from mnemos.memory.async_memory import AsyncMemory
 from mnemos.memory.call_lanes import READS, Lanes
 from mnemos.recall.answer import KINDS, Kind, RecallHit
 from mnemos.recall.certainty import GOOD
-from mnemos.storage.entries import KIND as ENTRY
 
 log = logging.getLogger("mnemos.integrations")
 
@@ -88,6 +87,6 @@ def recall_unasked(memory: Memory, question: str, kinds: Sequence[Kind] = KINDS,
     """Return a block that may enter a prompt though nobody asked for it; empty if nothing is certain."""
     found = memory.recall(question, kinds=kinds, **about)
     # Programs store entries without a check.
-    if any(hit.kind == ENTRY and scan(hit.text) for hit in found.hits):
-        found = memory.recall(question, kinds=[kind for kind in kinds if kind != ENTRY], **about)
+    if any(hit.kind == "entry" and scan(hit.text) for hit in found.hits):
+        found = memory.recall(question, kinds=[kind for kind in kinds if kind != "entry"], **about)
     return found.text if found.certainty == GOOD else ""

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from mnemos.entries.entry_namespaces import USUAL_USER
 from mnemos.errors import MnemosError
 from mnemos.integrations.shared.files import FileProblem, MemoryFiles
 from mnemos.memory.async_memory import AsyncMemory
 from mnemos.memory.call_lanes import WRITES, Lanes
-from mnemos.storage.entries import USUAL_USER
 
 
 class MemoryTool(NamedTuple):
