@@ -84,8 +84,13 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _newest(name: str) -> Any:
-    return json.loads(max(RESULTS.glob(f"{name}-20*.json")).read_text(encoding="utf-8"))["figures"]
+def _newest(name: str, part: str) -> Any:
+    """Return a part of the figures from the newest result that has it."""
+    for path in sorted(RESULTS.glob(f"{name}-20*.json"), reverse=True):
+        figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
+        if part in figures:
+            return figures[part]
+    raise SystemExit(f"There is no result of {name} with {part}.")
 
 
 def charts() -> dict[str, str]:
@@ -98,18 +103,18 @@ def charts() -> dict[str, str]:
 
 
 def _recall() -> Chart:
-    figures = _newest("recall")
+    sessions = _newest("recall", "longmemeval_dev50")
     sets = {
-        "LoCoMo, 5 conversations": figures["locomo_dev5"]["conversations"],
-        "LongMemEval, 48 sessions": figures["longmemeval_dev50"]["48 sessions"],
-        "LongMemEval, all sessions": figures["longmemeval_dev50"]["all sessions"],
+        "LoCoMo, 5 conversations": _newest("recall", "locomo_dev5")["conversations"],
+        "LongMemEval, 48 sessions": sessions["48 sessions"],
+        "LongMemEval, all sessions": sessions["all sessions"],
     }
     engines = {
         "mnemos": "Mnemos",
         "mnemos lexical": "Mnemos without vectors",
         "FTS5 porter": "FTS5 with stems",
         "rank_bm25": "rank_bm25",
-        "dense": "vectors alone",
+        "dense": "vectors only",
     }
     rows = [
         (
@@ -122,7 +127,7 @@ def _recall() -> Chart:
 
 
 def _search() -> Chart:
-    sizes = _newest("search-1m")["sizes"]["1000000"]
+    sizes = _newest("search-1m", "sizes")["1000000"]
     names = {
         "rare word": "rare word",
         "mid word": "mid word",
@@ -144,8 +149,8 @@ def _search() -> Chart:
 
 
 def _append() -> Chart:
-    figures = _newest("append")
     names = {"single": "one per call", "batch_50": "50 per call", "processes_4": "four processes"}
+    figures = {key: _newest("append", key) for key in names}
     engines = ("mnemos normal", "mnemos full", "raw normal", "hermes full")
     rows = [
         (

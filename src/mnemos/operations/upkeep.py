@@ -156,7 +156,7 @@ class Examined(Result, frozen=True, kw_only=True):
     def advise(self, repair: str = _REPAIR) -> str:
         """Say what to do about failed checks: ``repair``, where it can help."""
         can_help = any(one.name not in _BY_HAND for one in self.checks if not one.ok)
-        return repair if can_help else "Correct it by hand, as the lines say."
+        return repair if can_help else "Follow the advice above."
 
     def _render(self, repair: str) -> str:
         lines = [f"{'ok  ' if one.ok else 'BAD '} {one.name}: {one.detail}" for one in self.checks]

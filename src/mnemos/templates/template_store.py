@@ -422,7 +422,7 @@ def _parse_template(name: str, text: str, files: TemplateFiles) -> SessionTempla
         return SessionTemplate.from_dict({**_parse_json(text), "name": name})
     except InvalidInput as exc:
         raise Corrupt(
-            f"{files.place(name)} is not a template: {str(exc).rstrip('.')}. Correct it by hand, or delete "
+            f"{files.place(name)} is not a template: {str(exc).rstrip('.')}. Correct the file, or delete "
             f"it with `mnemos templates delete {name}`."
         ) from exc
 
