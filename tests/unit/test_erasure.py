@@ -139,3 +139,15 @@ def test_an_unknown_message_or_session_erases_nothing(memory: Memory) -> None:
         with pytest.raises(MnemosError):
             memory.forget(ref)
     assert len(contents(memory)) == 2
+
+
+@pytest.mark.parametrize(
+    "value", [{"plan": {"steps": ["meet at the quince orchard"]}, "n": 1}, [7], 7.5, None]
+)
+def test_an_entry_with_json_can_be_forgotten(memory: Memory, value: object) -> None:
+    memory.entries.put("default", "k", value)
+    memory.recall("meet at the quince orchard")
+    (entry,) = memory.storage.read(lambda tx: tx.entries.page(after=0, limit=9))
+    memory.forget(f"entry:{entry.id}")
+    assert memory.entries.list_keys("default") == []
+    assert memory.feeds.asked.list() == []

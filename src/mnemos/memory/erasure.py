@@ -218,10 +218,19 @@ def read_texts(memory: Memory, kind: str, name: str) -> list[str]:
         if kind == "entry" and name.isascii() and name.isdecimal() and len(name) < _DIGITS:
             owner = memory.storage.read(lambda tx: tx.entries.owner(int(name)))
             entry = owner and memory.entries.retrieve(*owner)
-            return [entry.value] if entry else []
+            return list(_list_strings(entry.value)) if entry else []
     except (InvalidInput, NotFound):
         pass
     return []
+
+
+def _list_strings(value: Any) -> Iterator[str]:
+    """Yield the texts in the value of an entry."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _list_strings(one)
 
 
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
