@@ -282,7 +282,8 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
     for file in manifest.files:
         try:
             with _open_plain(folder / file.file) as stream:
-                _check_file(file, os.fstat(stream.fileno()).st_size, _hash_stream(stream), folder)
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                _check_file(file, os.fstat(stream.fileno()).st_size, digest, folder)
         except FileNotFoundError:
             raise Corrupt(f"{folder} does not have {file.file}, which is in its manifest") from None
         advance(file.bytes)
@@ -303,10 +304,6 @@ def _open_plain(path: Path) -> BufferedReader:
         os.close(handle)
         raise InvalidInput(f"{path} is not a regular file. An archive has only regular files.")
     return os.fdopen(handle, "rb")
-
-
-def _hash_stream(stream: BufferedReader) -> str:
-    return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archive:

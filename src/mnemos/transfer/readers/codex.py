@@ -176,7 +176,8 @@ class _Rollout(Translator):
         found = payload.get("git")
         git = found if isinstance(found, dict) else {}
         parent = clean_name(spawned.get("parent_thread_id")) or clean_name(payload.get("parent_thread_id"))
-        is_agent = _is_agent(payload.get("source"))
+        source = payload.get("source")
+        is_agent = isinstance(source, dict) and ("subagent" in source or "sub_agent" in source)
         self._about = drop_empty(
             id=session_id,
             started_at=started,
@@ -329,10 +330,6 @@ def _name_session(path: Path) -> str:
     stem = path.name.removesuffix(COMPRESSED).removesuffix(".jsonl")
     found = _ID.search(stem)
     return found.group() if found else clean_name(stem) or "unknown"
-
-
-def _is_agent(source: Any) -> bool:
-    return isinstance(source, dict) and ("subagent" in source or "sub_agent" in source)
 
 
 def _get_spawn(source: Any) -> dict[str, Any]:

@@ -106,15 +106,11 @@ def merge_facts(
     incoming = [_parse(memory, record, tally) for record in records]
     wanted = [one for one in incoming if one is not None and removal_key(one.fact) not in gone]
     wanted.sort(key=lambda one: (one.fact.recorded_at, one.fact.content))
-    here = memory.storage.read(_list_keys)
+    here = memory.storage.read(lambda tx: {fact_key(fact): fact.id for fact in read_facts(tx)})
     for some in split_batches([one for one in wanted if fact_key(one.fact) not in here], _BATCH):
         here |= memory.storage.write(lambda tx: _add(tx, some, tally, known_there))  # noqa: B023
     for some in split_batches([one for one in wanted if one.fact.state != fact_part.LIVE], _BATCH):
         memory.storage.write(lambda tx: _end(tx, some, here, tally))  # noqa: B023
-
-
-def _list_keys(tx: Reads) -> dict[str, int]:
-    return {fact_key(fact): fact.id for fact in read_facts(tx)}
 
 
 def fact_key_of(record: Record) -> str | None:
