@@ -41,9 +41,9 @@ _CHARACTERS: Final = 256_000
 # Bytes and lines read between two commits, however few messages they hold: an import can stop at each.
 _READ: Final = 4_000_000
 _LINES: Final = 5_000
-# Text stored between two rounds of indexing. Each search meanwhile indexes the rest for itself, and a round
-# after each of many small files would cost more than it saves.
-_INDEX_CHARACTERS: Final = 50_000
+# Text stored between two rounds of indexing, which don't wait for another process that indexes. Each search
+# meanwhile indexes the rest for itself; a round after every small file would cost more than it saves.
+_INDEX_CHARACTERS, _INDEX_SECONDS = 50_000, 5.0
 _CUT: Final = "… [cut]"
 _BYTES_PER_CHARACTER: Final = 4
 
@@ -215,7 +215,7 @@ class ImportWriter:
         self._changed.clear()
         if self._unindexed >= _INDEX_CHARACTERS and self._indexes and not self._report.dry_run:
             self._unindexed = 0
-            self._storage.catch_up()
+            self._storage.catch_up(_INDEX_SECONDS)
 
     def _drop_old(self, batch: list[_Checked]) -> list[_Checked]:
         if self._since is None:
