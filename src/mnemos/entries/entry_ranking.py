@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from mnemos.storage.entries import EntryReads, EntryRow, Place, Posting
 from mnemos.text.words import STOP_WORDS, fold, is_unspaced, runs, stem
@@ -44,6 +44,7 @@ _COMMON = 400
 _KEPT_CHARACTERS = 16_000_000
 
 
+Found = tuple[EntryRow, float]
 # The score of each term of a question, by entry.
 _Best = defaultdict[int, dict[int, float]]
 
@@ -78,7 +79,8 @@ def list_words(key: str, value: str) -> dict[str, int]:
     return found
 
 
-def parse_question(question: str) -> list[Term]:
+@lru_cache(32)  # asked for each namespace
+def parse_question(question: str) -> tuple[Term, ...]:
     """Return the words of a question without stop words, or all when there are only stop words."""
     forms: dict[str, None] = {}
     for run in runs(question[:INDEXED_CHARACTERS]):
@@ -86,7 +88,7 @@ def parse_question(question: str) -> list[Term]:
         own = run.forms[:-1] if len(run.forms) > 1 and is_unspaced(run.forms[0]) else run.forms
         forms |= dict.fromkeys(own)
     content = [form for form in forms if form not in STOP_WORDS] or list(forms)
-    return [Term(form, stem(form)) for form in content[:_MOST_TERMS]]
+    return tuple(Term(form, stem(form)) for form in content[:_MOST_TERMS])
 
 
 class Vocabularies:
@@ -114,7 +116,7 @@ def find_matches(
     fresh: Sequence[EntryRow],
     limit: int,
     vocabularies: Vocabularies,
-) -> list[tuple[EntryRow, float]]:
+) -> list[Found]:
     """Return the user's entries that share words, stems or parts of words with a question, best first.
 
     Each comes with its score, which is above 0.
@@ -136,9 +138,7 @@ def find_matches(
     known = {row.id: row for row in fresh}
     rows = [known[entry] for entry in best if entry in known]
     rows += tx.of_ids(user, [entry for entry in best if entry not in known])
-    whole = fold(question)
-    ranked = _sort(rows, scores, question)[:limit]
-    return [(row, scores[row.id] + _score_whole(row, whole)) for row in ranked]
+    return _rank(rows, scores, question)[:limit]
 
 
 def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
@@ -148,14 +148,14 @@ def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[En
         return _select_literal(rows, question, limit)
     scores: defaultdict[int, float] = defaultdict(float)
     _score_fresh(rows, terms, scores)
-    return _sort([row for row in rows if row.id in scores], scores, question)[:limit]
+    found = [row for row in rows if row.id in scores]
+    return [row for row, _ in _rank(found, scores, question)[:limit]]
 
 
-def _sort(rows: Iterable[EntryRow], scores: Mapping[int, float], question: str) -> list[EntryRow]:
+def _rank(rows: Iterable[EntryRow], scores: Mapping[int, float], question: str) -> list[Found]:
     whole = fold(question)
-    return sorted(
-        rows, key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id)
-    )
+    ranked = [(row, scores[row.id] + _score_whole(row, whole)) for row in rows]
+    return sorted(ranked, key=lambda one: (-one[1], -one[0].updated_at, -one[0].id))
 
 
 def _select_literal(rows: Iterable[EntryRow], question: str, limit: int) -> list[EntryRow]:

@@ -322,10 +322,10 @@ class Entries(MemoryBackend):
     def _search(self, users: Sequence[str], question: str, limit: int) -> list[MemoryEntry]:
         """Return entries of these namespaces that match, best first: by words, then by meaning."""
         now = self._clock()
-        by_words = [found for user in users for found in self._find_by_words(user, question, limit)]
-        by_words.sort(key=lambda found: -found[1])
+        matches = (one for user in users for one in self._find_by_words(user, question, limit))
+        by_words = sorted((one for one in matches if not _is_expired(one[0], now)), key=lambda one: -one[1])
         # Words first: from 0.5 up. Entries that are only similar are below.
-        found = [_make_entry(row, WORDS, 0.5 + 0.5 * score / (score + 2)) for row, score in by_words]
+        found = [_make_entry(row, WORDS, 0.5 + 0.5 * score / (score + 2)) for row, score in by_words[:limit]]
         if len(found) < limit:
             most = min(limit - len(found), _MAX_SEMANTIC)
             found += self._find_similar(users, question, most, {row.id for row, _ in by_words})
