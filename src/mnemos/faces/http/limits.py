@@ -7,51 +7,51 @@ from collections.abc import Callable
 from typing import Final
 
 HEAD_BYTES: Final = 64 * 1024
-"""Of the request line and the headers, beyond what arrived in one piece."""
+"""For the request line and the headers, beyond what arrived in one piece."""
 BODY_BYTES: Final = 1024 * 1024
 APPEND_BYTES: Final = 16 * 1024 * 1024
-"""Of operations that carry a whole message or file in their input."""
+"""For operations that carry a whole message or file in their input."""
 LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_rewrite", "sessions_import", "sync_answer"})
 JSON_DEPTH: Final = 64
 UPLOAD_BYTES: Final = 4 * 1024**3
 UPLOADS: Final = 4
-"""Files that are received at once."""
+"""The most files that are received at once."""
 
 HEAD_SECONDS: Final = 5.0
 """From the first byte of a request, or from connecting, to the end of its head."""
 KEEP_ALIVE_SECONDS: Final = 60
-"""For which a connection stays open after an answer. A client may write on it just when it is closed."""
+"""The time a connection stays open after an answer. A client may write on it just as it is closed."""
 BODY_SECONDS: Final = 10.0
-"""Between two pieces of a body."""
+"""The longest pause between two pieces of a body."""
 WHOLE_BODY_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 30.0
-"""Of an operation that reports no progress."""
+"""For an operation that reports no progress."""
 STALL_SECONDS: Final = 60.0
-"""In which a client must take the next piece of an answer."""
+"""The time a client has to take the next piece of an answer."""
 PULSE_SECONDS: Final = 15.0
-"""Between two lines of a stream that has no news, so that no proxy closes it."""
+"""The time between two lines of a stream without news, so that no proxy closes it."""
 STOP_SECONDS: Final = 8.0
-"""For requests that are under way when the server is stopped; after it, they get an error."""
+"""The time requests still have when the server is stopped. Then they get an error."""
 CUT_SECONDS: Final = 9
-"""After which requests are cut off that can't be answered either, such as those whose body is not there."""
+"""Then requests are cut off that can't even get an error, such as those whose body has not arrived."""
 END_SECONDS: Final = 9.8
-"""After which the process ends, even if something still runs."""
+"""Then the process ends, even if something still runs."""
 
 CONNECTIONS: Final = 1024
 IN_FLIGHT: Final = 64
-"""Calls of one token that run or wait in a pool."""
+"""The most calls of one token that run or wait in a pool."""
 POOL: Final = 128
-"""Calls of all tokens that run or wait in a pool."""
+"""The most calls of all tokens that run or wait in a pool."""
 STREAMS: Final = 32
-"""Streams of events that are open at once."""
+"""The most streams of events that are open at once."""
 POLL_SECONDS: Final = 0.25
-"""Between two looks for changes of other processes, while anybody listens."""
+"""The time between two looks for changes of other processes, while anybody listens."""
 PER_SECOND: Final = 50.0
 BURST: Final = 200.0
-"""Requests that a token may send at once after a pause."""
+"""The most requests that a token may send at once after a pause."""
 
 SPACES: Final = 32
-"""Memories that stay open."""
+"""The most memories that stay open."""
 
 
 class Rates:

@@ -17,7 +17,7 @@ GRANT: Final = "mnemos.grant"
 def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file: bool = False) -> None:
     """Raise NotAllowed unless the token allows an operation with this input.
 
-    ``carries_file``: its file is in the body of the request or of the answer, and none of this machine.
+    ``carries_file``: its file is the body of the request or the answer, and not one of this machine.
     """
     needed = needed_scope(operation, carries_file=carries_file)
     if needed is Scope.LOCAL and grant.scope < needed:
