@@ -55,5 +55,5 @@ _current: ContextVar[Cancellation | None] = ContextVar("cancellation", default=N
 
 
 def current() -> Cancellation:
-    """Return the cancellation of the work on this thread, or one that nobody requests."""
+    """Return the cancellation of the work on this thread, or one that is never requested."""
     return _current.get() or Cancellation()

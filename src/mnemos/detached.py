@@ -1,4 +1,4 @@
-"""Processes that outlive the one that starts them, to finish what it has no time for."""
+"""Background processes that outlive the one that starts them and finish its work."""
 
 from __future__ import annotations
 

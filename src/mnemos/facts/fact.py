@@ -84,7 +84,7 @@ class FactList(Table[Fact]):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two live facts that don't go together."""
+    """Two live facts that contradict each other."""
 
     target: str
     older: Fact

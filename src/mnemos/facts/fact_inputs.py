@@ -25,7 +25,7 @@ def redact_statement(statement: Statement, settings: Settings) -> Statement:
     if not settings.redact:
         return statement
     target = check_public("target of a fact", statement.target, settings)
-    # Judged together: the value of router.password is a password.
+    # Judged together, because the value of router.password is a password.
     return Statement(statement.mark, target, redact_value({target: statement.content}, redact)[target])
 
 

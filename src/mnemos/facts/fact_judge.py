@@ -15,7 +15,7 @@ from mnemos.storage.facts import FactRow
 from mnemos.text.query import Clause, Term
 from mnemos.text.words import runs, stem
 
-# The facts nearest by their words that a statement is compared with.
+# The number of facts with similar words that a statement is compared with.
 _COMPARED: Final = 6
 _ON_TARGET: Final = 20
 _MOST_WORDS: Final = 5
@@ -31,7 +31,7 @@ _JUDGED: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """The facts that a statement meets."""
+    """The facts that a statement is compared with."""
 
     same: FactRow | None = None
     """The fact that says exactly this."""
@@ -41,7 +41,7 @@ class Rivals:
 
 
 def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id: str | None) -> Rivals:
-    """Compare a statement with the live facts most like it."""
+    """Compare a statement with the most similar live facts."""
     if statement.mark not in _JUDGED:
         return Rivals()
     candidates = [row for row in find_candidates(tx, statement, user_id) if row.mark in _JUDGED]
@@ -62,7 +62,7 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
 
 
 def judge_pair(older: FactRow, newer: FactRow) -> Verdict:
-    """Judge if a fact replaces an older one, whatever was stored first."""
+    """Judge whether a fact replaces an older one, regardless of which was stored first."""
     claim = analyse(newer.content)
     if not {older.mark, newer.mark} <= _JUDGED or not are_comparable(analyse(older.content), claim):
         return Verdict.DIFFERENT
@@ -73,7 +73,7 @@ def judge_pair(older: FactRow, newer: FactRow) -> Verdict:
 
 
 def find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> Iterator[FactRow]:
-    """Yield the live facts most like a statement, which may be about the same."""
+    """Yield the live facts most similar to a statement, which may be about the same subject."""
     # A shared statement meets shared facts alone: no user has the empty name.
     user = user_id or ""
     rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET, user)}

@@ -106,7 +106,7 @@ class FactLookups:
         session_id: str | None = None,
         user_id: str | None = None,
     ) -> FactList:
-        """Find everything on a topic, live facts before replaced and retired ones, best first."""
+        """Find everything about a topic, live facts before replaced and retired ones, best first."""
         session = self._session(session_id)
         wanted = in_range("limit", limit, _MOST_REFLECTED)
         found = find_rows(self._storage, self._ranking, topic, scope, wanted, user_id)

@@ -1,4 +1,4 @@
-"""Upkeep of facts: withdrawn with a way back, purged or erased for good, indexed again."""
+"""Upkeep of facts: withdraw them reversibly, purge or erase them permanently, index them again."""
 
 from __future__ import annotations
 

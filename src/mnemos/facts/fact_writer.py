@@ -300,12 +300,12 @@ def is_confirmed(tx: Reads, fact: FactRow) -> bool:
 
 
 def may_be_hot(stated_by: str | None) -> bool:
-    """False for what imported data or a tool's output states: nobody vouches for it, so it stays cold."""
+    """False for statements from imported data or a tool's output, which stay cold until confirmed."""
     return stated_by not in ("import", "tool")
 
 
 def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRow | None) -> None:
-    """Index a fact for recall: as it is written, and by the words people would use for it."""
+    """Index a fact for recall by its text and by the words that people would use for it."""
     words = find_words(fact.mark, fact.target, fact.content)
     tx.passages.put(
         KIND,

@@ -40,7 +40,7 @@ _LEAVES: Final = {
 # No fact takes fewer tokens, which bounds how many constraints can fit.
 _LEAST_TOKENS: Final = 6
 _CONSTRAINTS_COUNTED: Final = 1_000
-# About the most that sharing lines can save.
+# Roughly the most that sharing lines can save.
 _MERGING_SAVES: Final = 1.5
 _ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor part of an arrow.
@@ -153,7 +153,7 @@ def relieve(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = 
 
 
 def render_hot(hot: Hot, budget: int) -> Lines:
-    """Render the hot set as it is."""
+    """Render the hot set unchanged."""
     return _render(hot, _by_usefulness(hot), budget)
 
 

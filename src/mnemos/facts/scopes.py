@@ -33,7 +33,7 @@ MAX_LABEL: Final = 100
 # Facts that become hot again with their scope, before pressure is applied.
 _CONSTRAINTS_WARMED: Final = 200
 _OTHERS_WARMED: Final = 20
-# Scopes whose labels are looked for in a message whatever they look like.
+# The number of newest scopes that are searched for in a message, whatever their labels look like.
 _NEWEST_SCOPES: Final = 50
 _READ: Final = 4_000
 _READ_FOR_LABELS: Final = 20_000
@@ -115,7 +115,7 @@ def enter_turn(attendance: Attendance, turn: int) -> Attendance:
 
 
 def has_shifted(attendance: Attendance) -> bool:
-    """True if the session turned to one scope for good, so that its others close."""
+    """True if the session has settled on one scope, so that its others close."""
     return attendance.streak >= SHIFT_TURNS
 
 

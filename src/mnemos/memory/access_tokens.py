@@ -249,7 +249,7 @@ def load_owner_token(settings: Settings) -> str:
             "Unset it for the first start."
         )
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
-        # Another server may have been faster.
+        # Another server may have created it first.
         found = read_owner_token(settings.home)
         if found is None:
             found = _PREFIX + secrets.token_urlsafe(32)

@@ -49,7 +49,7 @@ class _Kept(msgspec.Struct, kw_only=True):
 
 
 def make_code(settings: Settings, now: float) -> str:
-    """Return a new code for the space of the settings; it is good once, for five minutes."""
+    """Return a new code for the space of the settings; it works once, within five minutes."""
     settings.check_enabled()
     code = secrets.token_urlsafe(32)
     with _change(settings, now) as kept:

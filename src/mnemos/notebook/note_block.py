@@ -55,7 +55,7 @@ def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 
 @lru_cache(maxsize=256)
 def render_entry(entry: str) -> str:
-    """Make an entry safe for a prompt: no orders, no hidden characters, no rules like ours."""
+    """Make an entry safe for a prompt: no instructions, hidden characters or rules that look like ours."""
     found = find_orders(entry)
     return f"[blocked: {found[0].reason}; see the file]" if found else reveal_entry(entry)
 

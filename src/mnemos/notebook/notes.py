@@ -31,7 +31,7 @@ class Book(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use of a file, in characters of its joined entries."""
+    """The used part of a file, in characters of its joined entries."""
 
     book: Book
     used: int
@@ -59,7 +59,7 @@ class Version:
     name: str
     entries: tuple[str, ...]
     at: float | None = None
-    """When it became so; None if that was by hand and is not logged yet."""
+    """When it was written; None for a manual edit that is not logged yet."""
     actor: str = ""
     entry: int | None = None
     """The entry of the log."""

@@ -251,7 +251,7 @@ class NoteVersion(Info, frozen=True, kw_only=True):
     text: str
     """The whole file, to be passed to an edit that restores it."""
     at: float | None
-    """None for an edit by hand that is not logged yet."""
+    """None for a manual edit that is not logged yet."""
     actor: str
     entry: int | None
     """Entry of the log."""

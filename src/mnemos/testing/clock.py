@@ -1,4 +1,4 @@
-"""A clock that tests move by hand."""
+"""A clock that moves only when a test advances it."""
 
 from __future__ import annotations
 

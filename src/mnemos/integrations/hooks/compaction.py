@@ -49,7 +49,7 @@ def save_statements(memory: Memory, session_id: str) -> int:
 
 
 def find_saved(storage: Storage, session_id: str) -> list[str]:
-    """Return the facts saved before compactions of a session that still hold, the newest first."""
+    """Return the facts saved before compactions of a session that are still true, newest first."""
 
     def work(tx: Reads) -> list[FactRow]:
         last = _read_last(tx, session_id)
