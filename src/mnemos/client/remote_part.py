@@ -60,6 +60,9 @@ class RemotePart:
     def __init__(self, memory: Caller) -> None:
         self._memory = memory
 
+    def close(self) -> None:
+        """Do nothing: the memory closes its connections, and the rest is the server's."""
+
 
 def make_part(
     name: str, original: type, base: type, table: Mapping[str, Via], advice: Mapping[str, str]

@@ -315,15 +315,9 @@ class RemoteEntries(RemotePart):
     def is_available(self) -> bool:
         return True
 
-    def close(self) -> None:
-        """Do nothing: the memory closes its connections."""
-
 
 class RemoteBackend(RemotePart):
     """The entries in the backend that the server chose."""
-
-    def close(self) -> None:
-        """Do nothing: the memory closes its connections."""
 
     @property
     def backend_name(self) -> str:
@@ -446,9 +440,6 @@ class RemoteWorkspace(RemotePart):
 
     def has(self, database: str = "default") -> bool:
         return any(one["name"] == database for one in self._memory.ask("sqlite_databases", {})["databases"])
-
-    def close(self) -> None:
-        """Do nothing: the sandbox is the server's."""
 
 
 FACTS = make_part("facts", Facts, RemoteFacts, _FACTS, _FACT_ADVICE)

@@ -243,6 +243,9 @@ class Wire:
             code, message = str(value["error"]["code"]), str(value["error"]["message"])
         except (KeyError, TypeError):
             raise self._misunderstood(status) from None
+        if status == 401:
+            # The server speaks of the header, which is ours to send.
+            message = f"{self.address} does not accept the token. `mnemos tokens create` creates one."
         raise make_error(status, code, message, str(value.get("request_id", "")))
 
     def _lost(self, exc: Exception, *, writes: bool) -> MnemosError:

@@ -290,6 +290,7 @@ def test_the_token_comes_from_the_argument_the_environment_or_the_home(
     with pytest.raises(NotAllowed) as caught:
         mnemos.open(url_of(server))
     assert caught.value.code == "unauthenticated"
+    assert "does not accept the token" in str(caught.value)
     with mnemos.open(url_of(server), token=server.token) as memory:
         assert memory.sessions.session_count() == 1
     monkeypatch.delenv("MNEMOS_TOKEN")
