@@ -31,9 +31,6 @@ from mnemos.text.query import Clause, Query
 
 # The number of matches to score: the newest, if there are more.
 CANDIDATES = 2_000
-# For a single word fewer candidates will do, because hundreds of messages match it equally well.
-CANDIDATES_OF_ONE = 300
-CANDIDATES_A_HIT = 10
 # A time filter of more weeks excludes too little for the index to help.
 WEEKS_IN_MATCH = 60
 # Extra rows to fetch: those of one long message fold into one hit.
@@ -70,6 +67,11 @@ class Scope(Struct, frozen=True):
 
 _NO_FILTERS = Filters()
 _EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT)
+
+
+def count_candidates(limit: int) -> int:
+    """Return the matches of a single word to score: fewer will do, as hundreds match it equally well."""
+    return max(300, limit * 10)
 
 
 def count_driving(weights: Sequence[Weight], cap: int) -> int:
@@ -162,8 +164,8 @@ class Search(ABC):
 
     def _find_most(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
         """Find messages with most of the words that occur at all, when none has all of them."""
-        weighed = [(clause, self.weigh(clause)) for clause in query.clauses]
-        known = [(clause, weight) for clause, weight in weighed if weight]
+        counted = zip(query.clauses, self.counts(query.clauses), strict=True)
+        known = [(clause, self.worth(count)) for clause, count in counted if count]
         known.sort(key=lambda pair: pair[1].count)
         while known:
             rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
@@ -190,12 +192,12 @@ class Search(ABC):
         """Find matches by the messages' own time."""
 
     @abstractmethod
-    def count(self, clause: Clause) -> int:
-        """Count the messages that have a clause; the count of a common one is estimated."""
+    def counts(self, clauses: Sequence[Clause]) -> list[int]:
+        """Count the messages that have each clause; the counts of common ones are estimated."""
 
     @abstractmethod
-    def count_others(self, clause: Clause, total: int) -> int:
-        """Count the passages besides messages, of this many, that have a clause."""
+    def counts_of_others(self, clauses: Sequence[Clause], total: int) -> list[int]:
+        """Count the passages besides messages, of this many, that have each clause."""
 
     @abstractmethod
     def sessions_matching(self, clause: Clause, cap: int) -> set[str]:
@@ -221,13 +223,8 @@ class Search(ABC):
 
     # --- weights and filters ----------------------------------------------------------------
 
-    def weigh(self, clause: Clause) -> Weight | None:
-        """Weigh a clause, a rare one higher. None: no message of the space has it."""
-        count = self.count(clause)
-        return self.worth(count) if count else None
-
     def worth(self, count: int) -> Weight:
-        """Weigh a clause that ``count`` messages have."""
+        """Weigh a clause that ``count`` messages have, a rare one higher."""
         return Weight(count, math.log(1 + (max(self._total - count, 0) + 0.5) / (count + 0.5)))
 
     def scope(self, filters: Filters) -> Scope | None:

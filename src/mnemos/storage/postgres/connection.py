@@ -208,6 +208,29 @@ class PostgresTransaction:
         self._cursor.execute(sql.encoded, sql.bind(bindings, self.space))
 
 
+class Snapshot(PostgresTransaction):
+    """A transaction that only reads. The same question has the same answer, so it is asked once."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._known: dict[Any, list[tuple[Any, ...]]] = {}
+
+    def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+        assert isinstance(sql, Statement)  # noqa: S101
+        asked = (sql, *sql.bind(bindings, self.space))
+        found = self._known.get(asked)
+        if found is None:
+            found = super().rows(sql, bindings)
+            # A question that is asked again has a short answer: a number, or a row.
+            if len(found) <= 1:
+                self._known[asked] = found
+        return list(found)
+
+    def value(self, sql: str, bindings: Any = ()) -> Any:
+        found = self.rows(sql, bindings)
+        return found[0][0] if found else None
+
+
 def is_lost(connection: Connection) -> bool:
     """True if the connection cannot be used any more."""
     return connection.closed

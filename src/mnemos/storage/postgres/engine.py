@@ -25,6 +25,7 @@ from mnemos.storage.postgres.commits import RETRY_SECONDS, LostCommit, was_commi
 from mnemos.storage.postgres.connection import (
     Connection,
     PostgresTransaction,
+    Snapshot,
     Target,
     is_lost,
     is_worth_repeating,
@@ -242,7 +243,7 @@ class PostgresStorage:
         return lost
 
     def _begin_read(self, connection: Connection) -> Handle:
-        return self._maker.make_reader(*self._begin(connection, "REPEATABLE READ READ ONLY"))
+        return self._maker.make_reader(*self._begin(Snapshot(connection), "REPEATABLE READ READ ONLY"))
 
     def _begin_write(self, connection: Connection, seconds: float) -> WriteHandle:
         settings = [
@@ -252,15 +253,15 @@ class PostgresStorage:
         if self._durability is Durability.FULL:
             settings.append("SET LOCAL synchronous_commit = on")
         mode = "READ COMMITTED READ WRITE"
-        return self._maker.make_writer(*self._begin(connection, mode, *settings, lock="FOR UPDATE"))
+        tx = PostgresTransaction(connection)
+        return self._maker.make_writer(*self._begin(tx, mode, *settings, lock="FOR UPDATE"))
 
     def _begin(
-        self, connection: Connection, mode: str, *settings: str, lock: str = ""
+        self, tx: PostgresTransaction, mode: str, *settings: str, lock: str = ""
     ) -> tuple[PostgresTransaction, int]:
         """Begin a transaction in the space, in one round trip; return it with the epoch of the space."""
-        tx = PostgresTransaction(connection)
         while True:
-            known = self._known or self._resolve(connection)
+            known = self._known or self._resolve(tx.connection)
             number = -1 if known is None else known.number
             found = tx.send(
                 f"BEGIN ISOLATION LEVEL {mode}",
@@ -277,7 +278,7 @@ class PostgresStorage:
                 tx.space = space_of(known.number)
                 return tx, known.epoch
             # A backup was restored, in which spaces have other numbers.
-            connection.execute(b"ROLLBACK")
+            tx.connection.execute(b"ROLLBACK")
             self._known = None
 
     def _check_schema(self, version: int) -> None:

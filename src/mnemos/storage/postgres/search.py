@@ -7,22 +7,14 @@ messages, and goes on by the density it saw there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemos.storage.base import Found
 from mnemos.storage.postgres.connection import PostgresTransaction
 from mnemos.storage.postgres.statements import load
 from mnemos.storage.postgres.tsqueries import BLOCKS, LONG, Plan, Renderer, make_array
-from mnemos.storage.search import (
-    CANDIDATES,
-    CANDIDATES_A_HIT,
-    CANDIDATES_OF_ONE,
-    SPARE,
-    WEEKS_IN_MATCH,
-    Scope,
-    Search,
-)
+from mnemos.storage.search import CANDIDATES, SPARE, WEEKS_IN_MATCH, Scope, Search, count_candidates
 from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.terms import kind_tag, week_of, week_tag
 from mnemos.text.query import Clause
@@ -50,7 +42,7 @@ class PostgresSearch(Search):
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
         cap = CANDIDATES
         if len(plan.idf) == 1 and scope.is_timeless:
-            cap = max(CANDIDATES_OF_ONE, limit * CANDIDATES_A_HIT)
+            cap = count_candidates(limit)
         sql = self._sql.best_of_all if plan.every else self._sql.best
         best = self._find_uncrowded(sql, plan, scope, cap, limit)
         return self._rank(best, limit)
@@ -108,8 +100,7 @@ class PostgresSearch(Search):
         return self._renderer.any_tag(tags), newest - (first << bits) + 1
 
     def _count_within(self, match: str, *window: str) -> int:
-        expression = " & ".join([f"({match})", *window])
-        return int(self._tx.value(self._sql.count_matches, {"match": expression}))
+        return self._count_matches([" & ".join([f"({match})", *window])])[0]
 
     def _bind(self, plan: Plan, scope: Scope) -> dict[str, Any]:
         """Bind what all queries need, except the expression that finds the rows."""
@@ -161,24 +152,34 @@ class PostgresSearch(Search):
         return [Found(message, matched, 0.0) for message, (_, matched) in ranked[:limit]]
 
     def _is_common(self, plan: Plan) -> bool:
-        tag, bits = BLOCKS[0]
-        if self._total >> bits < 2:
-            return False
-        window, size = self._window(tag, bits)
-        return self._count_within(plan.match or "", window) * 50 > size
+        window, size = self._window(*BLOCKS[0])
+        return self._total > size and self._count_within(plan.match or "", window) * 50 > size
 
-    def count(self, clause: Clause) -> int:
-        if not self._total:
-            return 0
-        match = self._renderer.clause(clause)
+    def counts(self, clauses: Sequence[Clause]) -> list[int]:
+        matches = [self._renderer.clause(clause) for clause in clauses]
+        counts: dict[int, int] = {}
         for tag, bits in BLOCKS[:2]:
             if self._total >> bits >= 2:
                 window, size = self._window(tag, bits)
-                seen = self._count_within(match, window)
-                if seen >= _ENOUGH:
-                    # As common among all messages as it is among the newest.
-                    return seen * self._total // size
-        return self._count_within(match)
+                for place, seen in self._count_places(matches, counts, window).items():
+                    if seen >= _ENOUGH:
+                        # As common among all messages as it is among the newest.
+                        counts[place] = seen * self._total // size
+        counts |= self._count_places(matches, counts)
+        return [counts[place] for place in range(len(matches))]
+
+    def _count_places(self, matches: list[str], known: Mapping[int, int], *window: str) -> dict[int, int]:
+        """Count the messages for each expression whose place is not known."""
+        places = [place for place in range(len(matches)) if place not in known]
+        expressions = [" & ".join([f"({matches[place]})", *window]) for place in places]
+        return dict(zip(places, self._count_matches(expressions), strict=True))
+
+    def _count_matches(self, expressions: Sequence[str], **bounds: int) -> list[int]:
+        """Count the rows for each expression, in one round trip."""
+        if not expressions or not self._total:
+            return [0] * len(expressions)
+        asked = {"matches": make_array(expressions), **bounds}
+        return [count for (count,) in self._tx.rows(self._sql.count_matches, asked)]
 
     # --- for recall -------------------------------------------------------------------------
 
@@ -205,6 +206,7 @@ class PostgresSearch(Search):
         asked = self._bind(plan, scope) | self._bind_others() | {"match": match, "cap": cap, "limit": limit}
         return {passage: score for _, passage, score in self._tx.rows(self._sql.seeds, asked)}
 
-    def count_others(self, clause: Clause, total: int) -> int:  # noqa: ARG002
-        asked = self._bind_others() | {"match": self._renderer.clause(clause)}
-        return int(self._tx.value(self._sql.count_matches, asked))
+    def counts_of_others(self, clauses: Sequence[Clause], total: int) -> list[int]:
+        if not total:
+            return [0] * len(clauses)
+        return self._count_matches([self._renderer.clause(one) for one in clauses], **self._bind_others())

@@ -121,8 +121,8 @@ def list_spaces(tx: PostgresTransaction, target: Target) -> list[tuple[str, int,
     sql: Any = load("schema", target.schema)
     found: list[tuple[str, int, int]] = []
     for number, name in sorted(tx.rows(sql.spaces), key=lambda space: str(space[1])):
-        tx.value(sql.set_space, (str(number),))
+        tx.change(sql.set_space, (str(number),))
         ((sessions, messages),) = tx.rows(sql.count_space, (number,))
         found.append((name, sessions, messages))
-    tx.value(sql.set_space, (str(tx.space.id),))
+    tx.change(sql.set_space, (str(tx.space.id),))
     return found

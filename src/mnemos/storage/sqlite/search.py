@@ -15,15 +15,7 @@ from typing import Any
 
 from mnemos.storage.base import Found
 from mnemos.storage.queries import Queries
-from mnemos.storage.search import (
-    CANDIDATES,
-    CANDIDATES_A_HIT,
-    CANDIDATES_OF_ONE,
-    SPARE,
-    WEEKS_IN_MATCH,
-    Scope,
-    Search,
-)
+from mnemos.storage.search import CANDIDATES, SPARE, WEEKS_IN_MATCH, Scope, Search, count_candidates
 from mnemos.storage.space import Space
 from mnemos.storage.sqlite import fts_queries
 from mnemos.storage.sqlite.connection import SqliteTransaction
@@ -83,7 +75,7 @@ class FtsSearch(Search):
         if scope.is_timeless:
             asked["match"] = _match(plan, scope)
             if len(plan.idf) == 1:
-                asked["cap"] = max(CANDIDATES_OF_ONE, asked["limit"] * CANDIDATES_A_HIT)
+                asked["cap"] = count_candidates(asked["limit"])
             return self._tx.rows(SQL.best_of_all if plan.every else SQL.best, asked)
         weeks = self._weeks(scope)
         if not weeks:
@@ -136,7 +128,10 @@ class FtsSearch(Search):
             "until": scope.until,
         }
 
-    def count(self, clause: Clause) -> int:
+    def counts(self, clauses: Sequence[Clause]) -> list[int]:
+        return [self._count(clause) for clause in clauses]
+
+    def _count(self, clause: Clause) -> int:
         match = clause_match(clause)
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
         count, oldest = self._tx.rows(SQL.count_matches, asked | {"cap": _COUNTED})[0]
@@ -208,7 +203,10 @@ class FtsSearch(Search):
         sql = SQL.seeds_of_others if scope.is_timeless else SQL.seeds_of_passages
         return dict(self._tx.rows(sql, asked))
 
-    def count_others(self, clause: Clause, total: int) -> int:
+    def counts_of_others(self, clauses: Sequence[Clause], total: int) -> list[int]:
+        return [self._count_others(clause, total) for clause in clauses] if total else [0] * len(clauses)
+
+    def _count_others(self, clause: Clause, total: int) -> int:
         asked = self._bind_others() | {"match": clause_match(clause), "cap": _COUNTED_OTHERS}
         ((count, oldest),) = self._tx.rows(SQL.count_others, asked)
         if count < _COUNTED_OTHERS:

@@ -54,29 +54,23 @@ class StoredPassageReads(Store):
             stored -= int(self._tx.value(self._sql.messages_of_others, (self._space.id, filters.user)))
         weeks = range(week_of(scope.since), week_of(scope.until) + 1)
         every = [*scope.every, *([map(week_tag, weeks)] if 0 < len(weeks) <= _WEEKS_COUNTED else [])]
-        tagged = [search.count(Clause(tuple(Term((tag,)) for tag in tags))) for tags in every]
+        tagged = search.counts([Clause(tuple(Term((tag,)) for tag in tags)) for tags in every])
         return min([stored, *tagged]) + others
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
         search = self._sessions.index.searching()
-        counts = [search.count(clause) if messages else 0 for clause in clauses]
-        others = self._other_count()
-        return [
-            count + search.count_others(clause, others) if others else count
-            for count, clause in zip(counts, clauses, strict=True)
-        ]
+        counts = search.counts(clauses) if messages else [0] * len(clauses)
+        others = search.counts_of_others(clauses, self._other_count())
+        return [count + other for count, other in zip(counts, others, strict=True)]
 
     def speakers(self, words: Sequence[str]) -> set[str]:
         search = self._sessions.index.searching()
-        found: set[str] = set()
-        for word in words:
-            spoken = search.weigh(Clause((Term(tuple(speaker_tags(word))),)))
-            if spoken is not None and spoken.count >= _MESSAGES_OF_A_SPEAKER:
-                said = search.weigh(Clause((Term((word,)),)))
-                # "Note: …" does not make a speaker of a word that is mostly used otherwise.
-                if said is None or spoken.count >= _SHARE_OF_A_SPEAKER * said.count:
-                    found.add(word)
-        return found
+        spoken = search.counts([Clause((Term(tuple(speaker_tags(word))),)) for word in words])
+        known = {word: n for word, n in zip(words, spoken, strict=True) if n >= _MESSAGES_OF_A_SPEAKER}
+        said = search.counts([Clause((Term((word,)),)) for word in known])
+        # "Note: …" does not make a speaker of a word that is mostly used otherwise.
+        counted = zip(known.items(), said, strict=True)
+        return {word for (word, spoke), others in counted if spoke >= _SHARE_OF_A_SPEAKER * others}
 
     def sessions_with(self, speakers: Sequence[str]) -> list[str]:
         search = self._sessions.index.searching()
@@ -99,7 +93,8 @@ class StoredPassageReads(Store):
             # A speaker's name is one more thing that a row may have, and a common one; others may mention it.
             said = [*said, (max(_SCORED, *counts) + 1, _speak(speakers))]
             mention = Clause(tuple(Term((name,)) for name in speakers))
-            about = [*about, (search.count_others(mention, self._other_count()), mention)]
+            (mentioned,) = search.counts_of_others([mention], self._other_count())
+            about = [*about, (mentioned, mention)]
         if scope is None or (not clauses and scope.is_timeless):
             return []
         found: dict[int, float] = {}
@@ -159,14 +154,9 @@ class StoredPassageReads(Store):
         if scope is None or not ids:
             return {}
         found: dict[int, int] = {}
-        asked = {
-            "ids": write_ids(ids),
-            "since": scope.since,
-            "until": scope.until,
-            "first": self._space.first,
-            "last": self._space.last,
-            "last_passage": self._space.last_passage,
-        }
+        asked = {"ids": write_ids(ids), "since": scope.since, "until": scope.until}
+        asked |= {"first": self._space.first, "last": self._space.last}
+        asked["last_passage"] = self._space.last_passage
         if filters.group is None and (kinds is None or MESSAGE in kinds):
             sessions = [(set(keys), unwanted) for keys, unwanted in search.session_keys(filters)]
             for number, owner, session, role in self._tx.rows(self._sql.messages_within, asked):

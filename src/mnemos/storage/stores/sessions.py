@@ -68,13 +68,8 @@ class StoredSessionReads(Store):
     def page(
         self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
     ) -> list[SessionRow]:
-        asked = {
-            "space": self._space.id,
-            "source": source,
-            "after": after,
-            "projects": write_names(projects),
-            "limit": limit,
-        }
+        asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}
+        asked["projects"] = write_names(projects)
         return [_session_row(row) for row in self._rows(self._sql.page, asked)]
 
     def count(self, filters: SessionFilters) -> int:
@@ -128,14 +123,8 @@ class StoredSessionReads(Store):
         working: bool = False,
         since: float | None = None,
     ) -> list[MessageRow]:
-        asked = {
-            "space": self._space.id,
-            "id": session_id,
-            "after": after,
-            "working": working,
-            "since": since,
-            "limit": limit,
-        }
+        asked = {"space": self._space.id, "id": session_id, "after": after, "limit": limit}
+        asked |= {"working": working, "since": since}
         if last:
             return [message_row(row) for row in reversed(self._rows(self._sql.last_messages, asked))]
         return [message_row(row) for row in self._rows(self._sql.messages, asked)]
@@ -162,12 +151,8 @@ class StoredSessionReads(Store):
         return message_row(found[0]) if found else None
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
-        asked = {
-            "ids": write_ids(message_ids),
-            "first": self._space.first,
-            "last": self._space.last,
-            "characters": characters,
-        }
+        asked = {"ids": write_ids(message_ids), "characters": characters}
+        asked |= {"first": self._space.first, "last": self._space.last}
         return [
             Hit(
                 message_row(row),
@@ -206,13 +191,8 @@ class StoredSessionReads(Store):
         return message, session
 
     def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
-        asked = {
-            "after": after,
-            "first": self._space.first,
-            "last": self._space.last,
-            "characters": characters,
-            "limit": limit,
-        }
+        asked = {"after": after, "characters": characters, "limit": limit}
+        asked |= {"first": self._space.first, "last": self._space.last}
         return [
             AppendedMessage(number, session_id, at, Glimpse(role, content, encoded == 1, forgotten == 1))
             for number, session_id, at, role, encoded, forgotten, content in self._rows(

@@ -4,11 +4,16 @@
 -- A long row has the places of its words only up to a limit. If it has all words of a phrase (:long), the
 -- phrase is looked for in its stretches, and found phrases count as words of the row.
 
+-- The rows of each expression, in their order.
 -- name: count_matches
-SELECT count(*)
-FROM mnemos.words AS w
-WHERE w.words @@ :match::tsquery
-    AND (w.space = :space AND w.id BETWEEN :first AND :last) IS TRUE
+SELECT (
+    SELECT count(*)
+    FROM mnemos.words AS w
+    WHERE w.words @@ m.match
+        AND (w.space = :space AND w.id BETWEEN :first AND :last) IS TRUE
+)
+FROM unnest(:matches::tsquery[]) WITH ORDINALITY AS m (match, place)
+ORDER BY m.place
 
 -- Rows that have every clause: their words are counted together.
 -- name: best_of_all
