@@ -39,6 +39,17 @@ def test_a_scope_with_many_facts_leaves_room_for_others(own_server: Server, open
     expect(seen.page.locator(".board .panel")).to_have_count(1)
 
 
+def test_a_dialog_does_not_stay_over_another_page(server: Server, open_page: Open) -> None:
+    seen = open_page(server)
+    seen.visit("facts")
+    seen.visit("people")
+    seen.keys("n")
+    seen.page.wait_for_selector("dialog[open]")
+    seen.page.go_back()
+    seen.page.wait_for_selector("dialog[open]", state="detached")
+    expect(seen.page.get_by_role("heading", name="Facts", level=1)).to_be_visible()
+
+
 def test_an_address_that_names_nothing_says_so(server: Server, open_page: Open) -> None:
     seen = open_page(server)
     for address in ("facts/nope", "facts?open=f99", "sessions/nope", "templates/nope", "workspace/nope"):

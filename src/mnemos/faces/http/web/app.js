@@ -198,7 +198,10 @@ function App() {
         // Without an old URL it is the same place under another address, see revise. After going back, only the
         // list is left: two items would lead to each other.
         const isItem = next.rest || next.params.open;
-        if (event.oldURL && placeOf(old) !== placeOf(next)) origin = origin === "-" || !isItem ? "" : before;
+        if (event.oldURL && placeOf(old) !== placeOf(next)) {
+          origin = origin === "-" || !isItem ? "" : before;
+          state.dialog = null;
+        }
         before = location.hash;
         return next;
       });

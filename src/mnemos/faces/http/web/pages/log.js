@@ -77,7 +77,7 @@ function Row({ one, open }) {
       : can("undo") && one.can_undo && html`<button class="plain" onClick=${() => undo(one.id)}>undo</button>`}</li>`;
 }
 
-const FILTERS = { actor: "actor", part: "part" };
+const FILTERS = { actor: "actor", part: "operation" };
 
 export default function Log({ params }) {
   const before = params.before ? Number(params.before) : null;
