@@ -19,7 +19,7 @@ from mnemos.integrations.hooks import events
 
 pytestmark = pytest.mark.area("Hooks never hang the agent")
 
-# Enough for the slowest machine: what hangs, hangs for ever.
+# Enough for the slowest machine: what hangs, hangs forever.
 PATIENCE = 120
 BIG = 60_000_000
 FACT = "closed on Mondays"

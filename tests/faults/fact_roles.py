@@ -24,7 +24,7 @@ def write_one_key(home: str, name: str, count: int) -> None:
 
 
 def write_facts(home: str, name: str, one_call: int) -> None:
-    """State facts for ever, several a call, a key now and then again; report each call when it is done."""
+    """State facts forever, several a call, a key now and then again; report each call when it is done."""
     with mnemos.open(home, **WORDS_ONLY) as memory:
         number = 0
         while not told_to_stop():

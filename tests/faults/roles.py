@@ -53,7 +53,7 @@ def turn(word: str, size: int = 40) -> list[dict[str, Any]]:
 
 
 def append_turns(home: str, session: str, seed: int) -> None:
-    """Append turns for ever; report each when it is acknowledged."""
+    """Append turns forever; report each when it is acknowledged."""
     chance = random.Random(seed)
     with mnemos.open(home) as memory:
         memory.sessions.ensure_session(session, "cli")

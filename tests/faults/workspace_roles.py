@@ -104,7 +104,7 @@ def fork_and_share(folder: str) -> None:
 
 
 def fork_during_a_call(folder: str) -> None:
-    """Fork while another thread is in the middle of a call: the child does not wait for it for ever."""
+    """Fork while another thread is in the middle of a call: the child does not wait for it forever."""
     workspace = Workspace(Path(folder))
     workspace.query("CREATE TABLE t(a)")
     busy = threading.Thread(target=lambda: code_of(lambda: workspace.query(ENDLESS, timeout=1)))
@@ -113,7 +113,7 @@ def fork_during_a_call(folder: str) -> None:
         pass
     child = os.fork()
     if child == 0:
-        # Busy is a true answer too: the lock that was held at the fork is held for ever.
+        # Busy is a true answer too: the lock that was held at the fork is held forever.
         code = code_of(lambda: workspace.query("INSERT INTO t VALUES(1)", timeout=0.7))
         os._exit({None: 0, "busy": 1}.get(code, 9))
     _, status = os.waitpid(child, 0)

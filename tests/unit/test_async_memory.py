@@ -419,7 +419,7 @@ def test_an_abandoned_event_loop_leaves_the_write_done(tmp_path: Path) -> None:
 # --- closing --------------------------------------------------------------------------------
 
 
-def test_closing_does_not_wait_for_ever(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_does_not_wait_forever(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemos.memory.call_lanes.CLOSE_SECONDS", 0.0)
 
     async def main() -> None:

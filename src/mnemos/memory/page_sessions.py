@@ -1,6 +1,6 @@
 """Sessions of the page in a browser.
 
-A link has a code that is good once, for some minutes. The page trades it for its own token, which
+A link has a code that works once, for some minutes. The page trades it for its own token, which
 expires when it is not used. ``page.json`` in the home keeps the hashes of both, so that every server of the
 home knows them.
 """

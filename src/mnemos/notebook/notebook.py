@@ -382,7 +382,7 @@ class Notebook:
                 self._log(tx, book, before, after, undoing)
                 put()
 
-            # An undo is logged even without effect, or it would be the next one for ever.
+            # An undo is logged even without effect, or it would be the next one forever.
             if before != after or undoing is not None:
                 self._storage.write(work)
 

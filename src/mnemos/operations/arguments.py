@@ -59,6 +59,9 @@ def person_only(description: str) -> Meta:
     return Meta(description=description, extra={_PERSON_ONLY: True})
 
 
+IGNORED = "Ignored"
+"""Description of a field that does nothing and that the help of a command does not show."""
+
 _UNLISTED = "unlisted"
 
 

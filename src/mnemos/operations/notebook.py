@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.notes import Book, Use, join_entries, merge_entries, name_version, parse_entries
-from mnemos.operations.arguments import Allow, up_to
+from mnemos.operations.arguments import IGNORED, Allow, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
 from mnemos.operations.texts import plural, render_time
 from mnemos.text.stored_text import join_items
@@ -290,7 +290,7 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
         float, Meta(ge=0, le=100, description="Act above this percentage of the limit")
     ] = 55
     dry_run: Annotated[bool, Meta(description="Only show what would be done")] = False
-    session_id: Annotated[str | None, Meta(description="Ignored")] = None
+    session_id: Annotated[str | None, Meta(description=IGNORED)] = None
 
     def writes(self) -> bool:
         return not self.dry_run

@@ -140,7 +140,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_no_pattern_takes_for_ever(prey: Prey, pattern: str, tried: Callable[[int], None]) -> None:
+def test_no_pattern_takes_forever(prey: Prey, pattern: str, tried: Callable[[int], None]) -> None:
     calls = [
         f"SELECT {LONG} || 'b' REGEXP ?",
         f"SELECT length(regexp_replace({LONG}, ?, 'b'))",

@@ -133,7 +133,7 @@ HIDDEN = [
     Case("journal in memory", "PRAGMA journal_mode = MEMORY", REFUSED),
     Case("checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)", REFUSED),
     Case("no checkpoint", "PRAGMA wal_autocheckpoint = 0", REFUSED),
-    Case("busy for ever", "PRAGMA busy_timeout = 2147483647", REFUSED),
+    Case("busy forever", "PRAGMA busy_timeout = 2147483647", REFUSED),
     Case("key", "PRAGMA key = 'secret'", REFUSED),
     Case("schema version", "PRAGMA schema_version = 99", REFUSED),
     Case("shrink", "PRAGMA incremental_vacuum(1000)", REFUSED),

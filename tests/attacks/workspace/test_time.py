@@ -1,4 +1,4 @@
-"""Statements that would run for ever: each ends at its time limit, and the next query is answered."""
+"""Statements that would run forever: each ends at its time limit, and the next query is answered."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def check_block(story: Story) -> None:
 
 
 def check_found(story: Story, ids: list[str]) -> None:
-    """Every fact is found by its words while it is live, and is in the history of its target for ever."""
+    """Every fact is found by its words while it is live, and is in the history of its target forever."""
     for own in ids:
         mark, target, content = story.said[own]
         history = {fact.id: fact for fact in story.facts.history(target)}

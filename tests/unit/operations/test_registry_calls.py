@@ -175,7 +175,7 @@ def test_a_schema_leaves_out_titles_and_the_description_that_the_tool_has_alread
     assert schema["properties"]["limit"]["maximum"] == 10
 
 
-def test_schemas_are_made_afresh_so_that_nobody_can_spoil_them() -> None:
+def test_schemas_are_made_afresh_so_that_no_caller_can_spoil_them() -> None:
     registry.input_schema(registry.find("session_search"))["properties"].clear()
     assert registry.input_schema(registry.find("session_search"))["properties"]
 

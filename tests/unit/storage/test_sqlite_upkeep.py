@@ -137,7 +137,7 @@ class Indexer:
     [
         pytest.param([1, 400, 2, 0, 7], [7], id="until none comes"),
         pytest.param([1, PLENTY, 5], [5], id="until there are plenty"),
-        pytest.param([1] * 60, [1] * 10, id="but not for ever"),
+        pytest.param([1] * 60, [1] * 10, id="but not forever"),
     ],
 )
 def test_indexing_waits_for_the_end_of_a_burst_of_appends(counts: list[int], left: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Imported conversations that used Mnemos' tools: recorded whole, and found without the echo."""
+"""Imported conversations that used Mnemos's tools: recorded completely, and found without the echo."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageErro
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import complain, is_terminal, plain, show, watch
 from mnemos.operations import registry
-from mnemos.operations.arguments import METAVAR
+from mnemos.operations.arguments import IGNORED, METAVAR
 from mnemos.operations.base import Operation, Question, agree
 from mnemos.operations.index import Entry
 
@@ -351,6 +351,7 @@ def _option(field: inspect.Field, shown: str = "") -> click.Option:
         metavar=shape.metavar,
         multiple=shape.many,
         required=field.required,
+        hidden=shape.help == IGNORED,
         help=shape.help + (f" [default: {shown or default}]" if shown or default is not None else ""),
     )
 

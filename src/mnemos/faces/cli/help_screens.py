@@ -415,10 +415,9 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
     own = [one for one in params if ctx.parent is None or one.expose_value]
     common = [one for one in params if one not in own]
     for title, some in (("Options", own), ("Global options", common)):
-        records = [record for one in some if (record := one.get_help_record(ctx))]
         # Click's own helps end with a period, those of fields don't.
-        records = [(name, text.removesuffix(".")) for name, text in records]
-        if records:
+        found = filter(None, (one.get_help_record(ctx) for one in some))
+        if records := [(name, text.removesuffix(".")) for name, text in found]:
             with formatter.section(title):
                 formatter.write_dl(records)
 

@@ -1,6 +1,6 @@
 """Connections that can't be kept open by saying nothing, and the server that owns them.
 
-uvicorn waits for the rest of a head or a body for ever.
+uvicorn waits for the rest of a head or a body forever.
 """
 
 from __future__ import annotations

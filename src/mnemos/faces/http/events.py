@@ -150,7 +150,7 @@ def _poll(spaces: Spaces, stop: threading.Event, announce: Callable[[], object])
                 seen = look()
                 # From now on, every commit is seen. There may have been one before.
                 announce()
-                # Not for ever: the file may be replaced by another.
+                # Not forever: the file may be replaced by another.
                 for _ in range(_LOOKS):
                     if stop.wait(limits.POLL_SECONDS):
                         return

@@ -14,7 +14,7 @@ from typing import Any
 from mnemos.errors import Busy
 from mnemos.storage.postgres.connection import Connection, Target, connect, is_lost
 
-# Connections inherited through a fork, kept from the garbage collector for ever.
+# Connections inherited through a fork, kept from the garbage collector forever.
 _inherited: list[Any] = []
 _pools: dict[tuple[int, Target], Pool] = {}
 _making = threading.Lock()

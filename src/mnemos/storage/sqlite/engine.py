@@ -47,7 +47,7 @@ _MERGE_PAGES = 64
 # A process that indexed more messages than this merges the index before it ends.
 _MANY_INDEXED = 2_000
 
-# Connections inherited through a fork, kept from the garbage collector for ever.
+# Connections inherited through a fork, kept from the garbage collector forever.
 _inherited: list[Any] = []
 
 
