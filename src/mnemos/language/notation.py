@@ -81,10 +81,6 @@ class Statement:
         """The form of the target used in comparisons."""
         return key_of(self.target)
 
-    @property
-    def is_critical(self) -> bool:
-        return is_critical(self.content)
-
     def __str__(self) -> str:
         return format_line(self.mark, self.target, self.content)
 

@@ -119,7 +119,6 @@ def test_several_lines_are_several_facts_in_their_order() -> None:
 )
 def test_critical_is_what_has_an_exclamation_mark_at_an_end(content: str, critical: bool) -> None:
     assert is_critical(content) is critical
-    assert Statement(Mark.VALUE, "a", content).is_critical is critical
 
 
 # --- what is refused ---------------------------------------------------------------------------

@@ -67,12 +67,6 @@ class Function(NamedTuple):
     builtin: bool = False
     """SQLite's own: listed, but not registered."""
 
-    @property
-    def line(self) -> str:
-        """Return its documentation with the example, in one line."""
-        example = f" {self.example} = {self.gives}" if self.gives else ""
-        return f"{self.signature}: {self.doc}{example}"
-
 
 _Call = TypeVar("_Call", bound=Callable[..., Value])
 

@@ -87,7 +87,7 @@ def test_a_function_has_a_line_of_documentation_that_names_it() -> None:
     for function in FUNCTIONS:
         assert function.name in function.signature.lower()
         assert function.doc
-        assert "\n" not in function.line
+        assert "\n" not in f"{function.signature}{function.doc}{function.example}{function.gives}"
         assert bool(function.gives) or not function.pure
 
 

@@ -24,7 +24,6 @@ _NO_OPERANDS = frozenset(
     ORDER OUTER OVER PARTITION RETURNING RIGHT SELECT SET TABLE THEN UNION UPDATE USING VALUES WHEN WHERE
     WITH""".split()
 )
-_WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "ALTER", "DROP", "INTO"})
 
 
 class Text:
@@ -108,13 +107,6 @@ class Text:
             return len(self)
         character = len(self.sql.encode(errors="replace")[:offset].decode(errors="ignore"))
         return max(bisect_right(self.tokens, character, key=lambda token: token.start) - 1, 0)
-
-    @property
-    def is_read(self) -> bool:
-        """True for a query: in its hint, names may be guessed."""
-        first = self.word(0)
-        is_query = first in ("WITH", "EXPLAIN") and _WRITING.isdisjoint(self.words)
-        return first in ("SELECT", "VALUES") or is_query
 
 
 def _tokenize(sql: str) -> Iterator[Token]:
