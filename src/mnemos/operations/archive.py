@@ -105,7 +105,7 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
             return ()
         text = (
             f"Importing {self.path} into the memory in {memory.home.location} cannot be undone. To keep a "
-            "copy of it as it is now, run `mnemos backup` first. Continue?"
+            "copy of the current memory, run `mnemos backup` first. Continue?"
         )
         return [confirmation(text)]
 
@@ -177,7 +177,7 @@ class ArchiveCompared(Result, frozen=True, kw_only=True):
     parts: list[PartComparison]
 
     def as_text(self) -> str:
-        lines = [f"The archive is complete: made {self.made_at} from the space {self.space}."]
+        lines = [f"The archive is complete. It was made {self.made_at} from the space {self.space}."]
         lines += [line for part in self.parts for line in _render_comparison(part)]
         lines.append(
             "This memory has everything in the archive."
@@ -257,7 +257,7 @@ class Restored(Result, frozen=True, kw_only=True):
     former_data: str
 
     def as_text(self) -> str:
-        return join_items([f"Restored. The former data is in {self.former_data}"])
+        return join_items([f"Restored. The previous data is in {self.former_data}"])
 
 
 def _render_import(part: PartReport) -> list[str]:

@@ -267,7 +267,7 @@ class _ConnectClient(_Connect, frozen=True, kw_only=True):
             return None
         if not needs_watch(memory, self.client, hooks=connection.will_record(request)):
             return None
-        return "Record them by `mnemos watch`, now and at every login?", (
+        return "Record them with `mnemos watch`, now and at every login?", (
             "watch",
             "install",
             *request.launch.options,

@@ -182,5 +182,5 @@ class DatabaseRestored(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         return join_items(
-            [f"Restored {self.database} to {self.snapshot}. Its former state is a snapshot now."]
+            [f"Restored {self.database} to {self.snapshot}. A new snapshot has its previous state."]
         )

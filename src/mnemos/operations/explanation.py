@@ -210,7 +210,7 @@ def _find_block(memory: Memory, row: FactRow) -> str:
     if row.state != "live":
         return ""
     if not row.hot:
-        return "cold: found by search, in no prompt unasked"
+        return "cold: found by search, not in prompts unasked"
     is_shown = escape(row.content) in memory.facts.status(user_id=row.user_id).text
     return "hot: in the facts of every prompt" if is_shown else "hot, but not printed for lack of room"
 

@@ -23,8 +23,8 @@ COMPACT = "compact the database"
 COMPACT_COMMAND = "run `mnemos workspace compact {}`"
 _UNSEARCHED = "Not searched, because the file is too large or unreadable, or the text too short to look for:"
 _PENDING = (
-    "Traces stay in the files of the database for now: another program is reading it, or your role on the "
-    "server may not clean it up."
+    "Traces remain in the database files for now, because another program is reading them, or because "
+    "your role on the server isn't allowed to clean up."
 )
 
 
@@ -124,7 +124,7 @@ class Erased(Result, frozen=True, kw_only=True):
         if self.tables:
             lines.append(f"These tables contain it: {reveal(list_some(self.tables))}.")
             compact = compact.format(self.tables[0].partition(".")[0])
-            lines.append(f"Delete the rows there, {compact}, and delete the snapshots made before.")
+            lines.append(f"Delete the rows there, {compact}, and delete earlier snapshots.")
         if self.unsearched:
             lines += [_UNSEARCHED]
             lines += render_first([self._render_file(path) for path in self.unsearched], _SHOWN)
@@ -165,21 +165,21 @@ class Forgotten(Erased, frozen=True, kw_only=True):
 
     def _render(self, command: str, undo: str, compact: str) -> str:
         if self.permanent:
-            with_it = f", and with it {list_some(self.erased)}, taken from it alone" if self.erased else ""
+            with_it = f", and {list_some(self.erased)}, which came only from it" if self.erased else ""
             lines = [f"Erased {self.ref}{with_it}."]
             if self.kept:
-                lines.append(f"These stay and may repeat it: {list_some(self.kept)}.")
+                lines.append(f"These were kept and may repeat it: {list_some(self.kept)}.")
                 lines += [f"To erase one: {command} {one}" for one in self.kept if REFERENCE.match(one)][:1]
             return join_items([*lines, *self.render_traces(compact)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
             if any(REFERENCE.match(one.id) for one in self.candidates):
-                head = "Nothing was withdrawn: it was removed before, and only the log still has it. To erase"
+                head = "Nothing was withdrawn. It was removed earlier and is only in the log. To erase"
                 return join_items([f"{head} it there permanently, forget it by its reference:", *lines])
             return join_items(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])
         lines = [f"Withdrew {one.kind} {one.id}: {one.text}{_date(one)}." for one in self.withdrawn]
         kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]
-        lines += [f"The conversation still has it in {', '.join(kept)}."] if kept else []
+        lines += [f"The conversation still contains it in {', '.join(kept)}."] if kept else []
         return join_items([*lines, *undo.format(self.entry).split("\n")])
 
 

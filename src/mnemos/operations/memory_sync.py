@@ -174,7 +174,7 @@ class Synced(Result, frozen=True, kw_only=True):
             return f"{self.other} and this memory have the same{' already' if is_idle else ' now'}."
         if is_idle:
             return f"Nothing new in {self.other}."
-        return f"{self.other} still differs: something was written in the meantime, or not taken. Sync again."
+        return f"{self.other} still differs: something was written during the sync, or refused. Sync again."
 
     @property
     def is_ok(self) -> bool:

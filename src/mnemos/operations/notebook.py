@@ -149,7 +149,7 @@ class NotesShown(Result, frozen=True, kw_only=True):
             lines.append(f"{file.target}: {file.percent}% ({file.used}/{file.limit} characters)")
             lines += [f"  - {entry}" for entry in file.entries]
             lines += [f"  {file.unread}"] if file.unread else []
-        return join_items(lines) or "The notebook is switched off."
+        return join_items(lines) or "The notebook is turned off."
 
 
 class AddNote(Operation, frozen=True, kw_only=True):

@@ -270,7 +270,7 @@ class Recalled(Result, frozen=True, kw_only=True):
 
     def _nothing(self) -> str:
         if self.hits:
-            return "The passages do not fit into the budget; raise it."
+            return "No passage fits into the budget. Raise it."
         return f"Nothing in memory answers {cut(self.query, _ECHOED)!r}. Try other words."
 
 

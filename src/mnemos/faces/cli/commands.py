@@ -243,7 +243,7 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
             complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
                 may_allow = exc.advice and not isinstance(exc, Disabled)
-                if may_allow and click.confirm("Store it as it is?", default=False, err=True):
+                if may_allow and click.confirm("Store it anyway?", default=False, err=True):
                     request = msgspec.structs.replace(request, allow=True)
                     continue
                 raise Refused("Cancelled. Nothing was changed.") from exc

@@ -11,13 +11,13 @@ DESCRIPTION = """The commands of Mnemos, on the memory that this Hermes uses, su
   hermes mnemos sessions list
   hermes mnemos doctor
 
-Without words: where the memory is. `hermes mnemos -- --help` lists all commands."""
+Without arguments, it shows where the memory is. `hermes mnemos -- --help` lists all commands."""
 
 
 def register_cli(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``hermes mnemos``."""
     parser.description = DESCRIPTION
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="what would be typed after mnemos")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="a mnemos command and its arguments")
     parser.set_defaults(func=mnemos_command)
 
 

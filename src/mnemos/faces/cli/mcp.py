@@ -42,7 +42,7 @@ def _where() -> list[click.Parameter]:
 def mcp(chosen: Chosen, tools: str) -> None:
     """Serve the memory to an MCP client, which starts this command itself."""
     if is_terminal(sys.stdin):
-        click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
+        click.echo("Waiting for an MCP client on standard input; press Ctrl-C to stop.", err=True)
     _import_sdk()
     from mnemos.faces.mcp import launch
 
@@ -64,7 +64,7 @@ def mcp(chosen: Chosen, tools: str) -> None:
 )
 @click.option("--tls-cert", "certificate", metavar="FILE", help="Certificate chain, for HTTPS.")
 @click.option("--tls-key", "key", metavar="FILE", help="Key of the certificate.")
-@click.option("--behind-proxy", is_flag=True, help="Listen without TLS, behind a proxy that encrypts.")
+@click.option("--behind-proxy", is_flag=True, help="Listen without TLS, behind a proxy that handles it.")
 @click.option(
     "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Number of processes."
 )
@@ -96,7 +96,7 @@ def serve(
 
 
 @click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
-@click.option("--port", type=click.IntRange(0, 65535), help=f"By default {PORT}, or any that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), help=f"Default: {PORT}, or any free port.")
 @click.option("--no-open", "is_quiet", is_flag=True, help="Only print the link")
 @click.pass_obj
 def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001

@@ -25,7 +25,7 @@ _HISTORY = "sql_history"
 _HISTORY_LINES = 2_000
 _MORE = "   ...> "
 _HELP = """\
-Type SQL, ended by a semicolon. Besides:
+Type SQL, ended by a semicolon, or a command:
   .tables all tables
   .schema [TABLE]              tables with their columns, ranges and samples
   .functions                   SQL functions beyond SQLite's own
