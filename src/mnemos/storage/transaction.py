@@ -50,6 +50,3 @@ class Store:
         self._tx = tx
         self._space = space
         self._sql = sql
-
-    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
-        return self._tx.rows(sql, bindings)

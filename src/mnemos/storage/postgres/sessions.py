@@ -37,7 +37,7 @@ class PostgresSessionWrites(PostgresSessionReads, StoredSessionWrites):
 
         The key is not kept: within a transaction, a session may get another user or project.
         """
-        found = self._rows(self._sql.append_to, (session_id,))
+        found = self._tx.rows(self._sql.append_to, (session_id,))
         if not found:
             # Raises NotFound.
             return self._find(session_id)

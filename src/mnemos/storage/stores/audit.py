@@ -33,19 +33,19 @@ class StoredAudit(Store):
     def get(self, entry_id: int) -> AuditRow | None:
         if not 0 < entry_id < 1 << 63:
             return None
-        found = self._rows(self._sql.get, (self._space.id, entry_id))
+        found = self._tx.rows(self._sql.get, (self._space.id, entry_id))
         return AuditRow(*found[0]) if found else None
 
     def newest(self, limit: int, *, before: int | None = None, since: float | None = None) -> list[AuditRow]:
         asked = {"space": self._space.id, "before": before, "since": since, "limit": limit}
-        return [AuditRow(*row) for row in self._rows(self._sql.newest, asked)]
+        return [AuditRow(*row) for row in self._tx.rows(self._sql.newest, asked)]
 
     def after(self, entry_id: int, limit: int) -> list[AuditRow]:
         asked = {"space": self._space.id, "after": entry_id, "limit": limit}
-        return [AuditRow(*row) for row in self._rows(self._sql.after, asked)]
+        return [AuditRow(*row) for row in self._tx.rows(self._sql.after, asked)]
 
     def first_since(self, at: float) -> int | None:
-        ((first,),) = self._rows(self._sql.first_since, {"space": self._space.id, "at": at})
+        ((first,),) = self._tx.rows(self._sql.first_since, {"space": self._space.id, "at": at})
         return None if first is None else int(first)
 
     def newest_on(self, ref: str) -> AuditRow | None:
@@ -53,13 +53,13 @@ class StoredAudit(Store):
         return found[0] if found else None
 
     def on(self, ref: str, limit: int = 1_000) -> list[AuditRow]:
-        return [AuditRow(*row) for row in self._rows(self._sql.newest_on, (self._space.id, ref, limit))]
+        return [AuditRow(*row) for row in self._tx.rows(self._sql.newest_on, (self._space.id, ref, limit))]
 
     def refs(self, kind: str) -> list[str]:
-        return [ref for (ref,) in self._rows(self._sql.refs, {"space": self._space.id, "kind": kind})]
+        return [ref for (ref,) in self._tx.rows(self._sql.refs, {"space": self._space.id, "kind": kind})]
 
     def backups(self) -> list[tuple[str, float]]:
-        return self._rows(self._sql.backups, ())
+        return self._tx.rows(self._sql.backups, ())
 
     def record(
         self,
@@ -72,7 +72,7 @@ class StoredAudit(Store):
         after: str | None = None,
     ) -> int:
         entry = (self._space.id, at, actor, operation, ref, before, after)
-        return _note(int(self._rows(self._sql.record, entry)[0][0]))
+        return _note(int(self._tx.rows(self._sql.record, entry)[0][0]))
 
     def mark_undone(self, entry_id: int, by: int) -> None:
         self._tx.change(self._sql.mark_undone, (by, self._space.id, entry_id))

@@ -48,65 +48,65 @@ class StoredSessionReads(Store):
         self.index = index
 
     def get(self, session_id: str) -> SessionRow | None:
-        found = self._rows(self._sql.get, (self._space.id, session_id))
+        found = self._tx.rows(self._sql.get, (self._space.id, session_id))
         return _session_row(found[0]) if found else None
 
     def by_title(self, title: str, limit: int) -> list[SessionRow]:
         asked = (self._space.id, title.casefold(), limit)
-        return [_session_row(row) for row in self._rows(self._sql.by_title, asked)]
+        return [_session_row(row) for row in self._tx.rows(self._sql.by_title, asked)]
 
     def by_id_prefix(self, text: str, limit: int) -> list[SessionRow]:
         asked = {"space": self._space.id, "text": text, "limit": limit}
-        return [_session_row(row) for row in self._rows(self._sql.by_id_prefix, asked)]
+        return [_session_row(row) for row in self._tx.rows(self._sql.by_id_prefix, asked)]
 
     def recent(
         self, filters: SessionFilters, *, limit: int, offset: int, by_update: bool = False
     ) -> list[SessionRow]:
         asked = self._bind(filters) | {"limit": limit, "offset": offset, "by_update": by_update}
-        return [_session_row(row) for row in self._rows(self._sql.recent, asked)]
+        return [_session_row(row) for row in self._tx.rows(self._sql.recent, asked)]
 
     def page(
         self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
     ) -> list[SessionRow]:
         asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}
         asked["projects"] = write_names(projects)
-        return [_session_row(row) for row in self._rows(self._sql.page, asked)]
+        return [_session_row(row) for row in self._tx.rows(self._sql.page, asked)]
 
     def count(self, filters: SessionFilters) -> int:
         return self._number(self._sql.count, self._bind(filters))
 
     def by_title_part(self, text: str, limit: int) -> list[str]:
         asked = (self._space.id, text.casefold(), limit)
-        return [session_id for (session_id,) in self._rows(self._sql.by_title_part, asked)]
+        return [session_id for (session_id,) in self._tx.rows(self._sql.by_title_part, asked)]
 
     def projects(self) -> list[str]:
-        return [project for (project,) in self._rows(self._sql.projects, (self._space.id,))]
+        return [project for (project,) in self._tx.rows(self._sql.projects, (self._space.id,))]
 
     def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
         asked = {"space": self._space.id, "ids": write_names(session_ids), "characters": characters}
         found: dict[str, list[Glimpse]] = defaultdict(list)
-        for session_id, *columns in self._rows(self._sql.openings, asked):
+        for session_id, *columns in self._tx.rows(self._sql.openings, asked):
             glimpse = _make_glimpse(*columns)
             if glimpse is not None and glimpse.content:
                 found[session_id].append(glimpse)
         return dict(found)
 
     def neighbours_of_id(self, session_id: str) -> tuple[str | None, str | None]:
-        ((before, after),) = self._rows(
+        ((before, after),) = self._tx.rows(
             self._sql.neighbours_of_id, {"space": self._space.id, "id": session_id}
         )
         return before, after
 
     def children(self, session_id: str) -> list[SessionRow]:
-        return [_session_row(row) for row in self._rows(self._sql.children, (self._space.id, session_id))]
+        return [_session_row(row) for row in self._tx.rows(self._sql.children, (self._space.id, session_id))]
 
     def last_seen(self) -> dict[str, float]:
-        rows = self._rows(self._sql.last_seen, (self._space.id,))
+        rows = self._tx.rows(self._sql.last_seen, (self._space.id,))
         return {source: at for source, at in rows if at is not None}
 
     def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
         asked = {"space": self._space.id, "moment": moment, "source": source, "by_start": by_start}
-        return [row[0] for row in self._rows(self._sql.ended_before, asked)]
+        return [row[0] for row in self._tx.rows(self._sql.ended_before, asked)]
 
     def message_count(self, session_id: str | None) -> int:
         if session_id is None:
@@ -126,14 +126,14 @@ class StoredSessionReads(Store):
         asked = {"space": self._space.id, "id": session_id, "after": after, "limit": limit}
         asked |= {"working": working, "since": since}
         if last:
-            return [message_row(row) for row in reversed(self._rows(self._sql.last_messages, asked))]
-        return [message_row(row) for row in self._rows(self._sql.messages, asked)]
+            return [message_row(row) for row in reversed(self._tx.rows(self._sql.last_messages, asked))]
+        return [message_row(row) for row in self._tx.rows(self._sql.messages, asked)]
 
     def message(self, message_id: int) -> MessageRow | None:
         if not self._space.first <= message_id <= self._space.last:
             return None
         asked = {"id": message_id, "first": self._space.first, "last": self._space.last}
-        found = self._rows(self._sql.message, asked)
+        found = self._tx.rows(self._sql.message, asked)
         return message_row(found[0]) if found else None
 
     def message_at(self, session_id: str, position: int) -> int | None:
@@ -144,10 +144,10 @@ class StoredSessionReads(Store):
         return self._number(self._sql.position, (self._space.id, session_id, message_id))
 
     def outline(self, session_id: str) -> list[tuple[int, str, int, float]]:
-        return self._rows(self._sql.outline, (self._space.id, session_id))
+        return self._tx.rows(self._sql.outline, (self._space.id, session_id))
 
     def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
-        found = self._rows(self._sql.find_call, (call_id, self._space.id, session_id))
+        found = self._tx.rows(self._sql.find_call, (call_id, self._space.id, session_id))
         return message_row(found[0]) if found else None
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
@@ -165,15 +165,15 @@ class StoredSessionReads(Store):
                 title=row[27],
                 project=row[28],
             )
-            for row in self._rows(self._sql.hits, asked)
+            for row in self._tx.rows(self._sql.hits, asked)
         ]
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
         middle = self.message(message_id)
         if middle is None:
             return []
-        earlier = self._rows(self._sql.before, {"id": message_id, "limit": before})
-        later = self._rows(self._sql.after, {"id": message_id, "limit": after})
+        earlier = self._tx.rows(self._sql.before, {"id": message_id, "limit": before})
+        later = self._tx.rows(self._sql.after, {"id": message_id, "limit": after})
         return [
             *(message_row(row) for row in reversed(earlier)),
             middle,
@@ -182,12 +182,12 @@ class StoredSessionReads(Store):
 
     def newest_ids(self) -> tuple[int, int]:
         # A database that is opened for reading may not have the space.
-        found = self._rows(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
+        found = self._tx.rows(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
         return found[0][0] - 1 if found else 0, self._number(self._sql.newest_session, ())
 
     def first_since(self, at: float) -> tuple[int | None, int | None]:
         asked = {"space": self._space.id, "first": self._space.first, "last": self._space.last, "at": at}
-        ((message, session),) = self._rows(self._sql.first_since, asked)
+        ((message, session),) = self._tx.rows(self._sql.first_since, asked)
         return message, session
 
     def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
@@ -195,27 +195,27 @@ class StoredSessionReads(Store):
         asked |= {"first": self._space.first, "last": self._space.last}
         return [
             AppendedMessage(number, session_id, at, Glimpse(role, content, encoded == 1, forgotten == 1))
-            for number, session_id, at, role, encoded, forgotten, content in self._rows(
+            for number, session_id, at, role, encoded, forgotten, content in self._tx.rows(
                 self._sql.messages_after, asked
             )
         ]
 
     def sessions_after(self, after: int, limit: int) -> list[CreatedSession]:
         asked = {"space": self._space.id, "after": after, "limit": limit}
-        return [CreatedSession(*row) for row in self._rows(self._sql.sessions_after, asked)]
+        return [CreatedSession(*row) for row in self._tx.rows(self._sql.sessions_after, asked)]
 
     def by_source(self) -> list[tuple[str, int, int]]:
-        return self._rows(self._sql.by_source, (self._space.id,))
+        return self._tx.rows(self._sql.by_source, (self._space.id,))
 
     def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
-        return self._rows(self._sql.growth, {"space": self._space.id, "since": since})
+        return self._tx.rows(self._sql.growth, {"space": self._space.id, "since": since})
 
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
         return self.index.searching().run(query, filters, order=order, limit=limit, offset=offset)
 
     def has_doomed(self) -> bool:
         """True if some deleted session still has rows."""
-        return bool(self._rows(self._sql.doomed, (self._space.id,)))
+        return bool(self._tx.rows(self._sql.doomed, (self._space.id,)))
 
     def next_id(self) -> int:
         """Return the id that the next message gets."""
@@ -226,7 +226,7 @@ class StoredSessionReads(Store):
         return asdict(filters) | {"space": self._space.id, **lists}
 
     def _number(self, sql: str, bindings: Any) -> int:
-        return int(self._rows(sql, bindings)[0][0])
+        return int(self._tx.rows(sql, bindings)[0][0])
 
 
 class StoredSessionWrites(StoredSessionReads, ABC):
@@ -319,7 +319,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         host_keys = [message.key for message in messages if message.key is not None]
         if not host_keys:
             return self._append(key, messages, at)
-        known: dict[str, int] = dict(self._rows(self._sql.find_keys, (key, write_names(host_keys))))
+        known: dict[str, int] = dict(self._tx.rows(self._sql.find_keys, (key, write_names(host_keys))))
         new: dict[str | int, NewMessage] = {}
         for place, message in enumerate(messages):
             if message.key not in known:
@@ -347,7 +347,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         if known:
             self._keep_ids()
         for number in known:
-            for row in self._rows(self._sql.message_of_id, (number,)):
+            for row in self._tx.rows(self._sql.message_of_id, (number,)):
                 self._erase(indexable(row))
             self._tx.change(self._sql.count_popped, (number,))
             self._tx.change(self._sql.delete_message, (number,))
@@ -360,11 +360,11 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         if self.message(message_id) is None:
             return
         # Its own text, and with it its vectors, stays what it is.
-        for row in self._rows(self._sql.message_of_id, (message_id,)):
+        for row in self._tx.rows(self._sql.message_of_id, (message_id,)):
             self.index.remove(indexable(row))
         self._tx.change(self._sql.set_origin, (origin, message_id))
         self._tx.change(self._sql.count_removal, (self._space.id,))
-        for row in self._rows(self._sql.message_of_id, (message_id,)):
+        for row in self._tx.rows(self._sql.message_of_id, (message_id,)):
             self.index.add(indexable(row))
 
     def begin_delete(self, session_id: str) -> bool:
@@ -379,7 +379,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
         if self.message(message_id) is None:
             return
-        for row in self._rows(self._sql.message_of_id, (message_id,)):
+        for row in self._tx.rows(self._sql.message_of_id, (message_id,)):
             self._erase(indexable(row))
         self._tx.change(self._sql.count_removal, (self._space.id,))
         self._tx.change(self._sql.forget_message, (tool_calls, at, message_id))
@@ -390,7 +390,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         if key is None:
             return False
         self._keep_ids()
-        some = self._rows(self._sql.messages_of_key, (key, count))
+        some = self._tx.rows(self._sql.messages_of_key, (key, count))
         for row in some:
             self._erase(indexable(row))
             self._tx.change(self._sql.delete_message, (row[0],))
