@@ -63,7 +63,8 @@ def openai_jsonl(text: str) -> Any:
 
 
 def codex(text: str) -> Any:
-    return {"type": "event_msg", "payload": {"type": "user_message", "message": text}}
+    content = [{"type": "input_text", "text": text}]
+    return {"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}}
 
 
 def import_file(kind: str, path: Path) -> tuple[int, int, list[list[Any]], int]:

@@ -92,7 +92,7 @@ def build(kind: msgspec.inspect.Type, text: str, name: str = "") -> Any:
     if isinstance(kind, inspect.UnionType):
         kinds = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
         return build(kinds[0], text, name)
-    if isinstance(kind, inspect.StructType):
+    if isinstance(kind, inspect.StructType | inspect.DataclassType):
         return kind.cls(**{one.name: build(one.type, text, one.name) for one in kind.fields})
     if isinstance(kind, inspect.ListType | inspect.VarTupleType):
         return [build(kind.item_type, text, name)] * 2

@@ -113,7 +113,7 @@ def test_a_fact_is_written_in_one_transaction(tracer: Tracer, memory: Memory) ->
     with tracer.walk() as walk:
         memory.facts.write("D[db]: PostgreSQL 18")
     print(f"\nfact: {walk}")
-    assert len(walk.files) <= 36
+    assert len(walk.files) <= 37
     assert walk.writes == 1
 
 
@@ -122,6 +122,6 @@ def test_a_question_only_reads(tracer: Tracer, memory: Memory) -> None:
         found = memory.recall("which port does the staging server use?")
     print(f"\nrecall: {walk}")
     assert found.hits
-    assert len(walk.files) <= 61
+    assert len(walk.files) <= 62
     assert walk.reads <= 2
     assert walk.writes == 0
