@@ -11,7 +11,10 @@ from mnemos.errors import Cancelled
 
 
 class Cancellation:
-    """A request to stop one call, made from another thread. Work that can't stop halfway is finished."""
+    """A request, made from another thread, to stop one call.
+
+    Work that can't stop halfway is finished.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,13 +28,13 @@ class Cancellation:
                 self._stop()
 
     def check(self, _share: float = 0.0) -> None:
-        """Raise Cancelled if the call is to stop. Serves as a Progress, too."""
+        """Raise Cancelled if a stop was requested. Can be passed as a Progress."""
         if self.is_requested:
             raise Cancelled("The caller cancelled the call. It was stopped.")
 
     @contextmanager
     def interrupts(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Have ``stop`` called, on the other thread, if the request comes while this work runs."""
+        """Call ``stop``, on the requesting thread, if a request comes in this block."""
         with self._lock:
             self.check()
             self._stop = stop
@@ -43,7 +46,7 @@ class Cancellation:
 
     @contextmanager
     def applies(self) -> Iterator[None]:
-        """Make this the cancellation of the work on this thread."""
+        """Make this the cancellation of the work in this block."""
         before = _current.set(self)
         try:
             yield
@@ -55,5 +58,5 @@ _current: ContextVar[Cancellation | None] = ContextVar("cancellation", default=N
 
 
 def current() -> Cancellation:
-    """Return the cancellation of the work on this thread, or one that is never requested."""
+    """Return this thread's cancellation, or one that is never requested."""
     return _current.get() or Cancellation()

@@ -1,4 +1,4 @@
-"""The settings of a home as a person sees them, and changes to its config.toml."""
+"""The settings of a home as a person sees them, and edits to its config.toml."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Setting:
 def list_settings(
     home: str | None = None, *, space: str | None = None, env: Mapping[str, str] | None = None
 ) -> list[Setting]:
-    """Return all settings of a home but the home itself. Raises InvalidInput for a wrong value."""
+    """Return all settings except the home. A wrong value raises InvalidInput."""
     env = os.environ if env is None else env
     settings = Settings.load(home, space=space, env=env)
     found = flatten(read_config(settings.home))
@@ -64,7 +64,7 @@ def check_name(name: str) -> None:
 
 
 def set_value(home: Path, name: str, text: str) -> None:
-    """Write a setting into config.toml. An unknown name or a wrong value raises InvalidInput."""
+    """Set a value in config.toml. Raises InvalidInput if it or the name is wrong."""
     check_name(name)
     table, _, key = name.rpartition(".")
     value = _parse(name, text)
@@ -77,7 +77,7 @@ def set_value(home: Path, name: str, text: str) -> None:
 
 
 def unset_value(home: Path, name: str) -> bool:
-    """Delete a setting from config.toml, so that its default counts; False if it is not in the file."""
+    """Restore the default of a setting. False if config.toml does not set it."""
     check_name(name)
     table, _, key = name.rpartition(".")
     removed: list[Any] = []
@@ -92,7 +92,7 @@ def unset_value(home: Path, name: str) -> bool:
 
 
 def edit(home: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """Change config.toml and return its path. Comments and everything else in it are not changed.
+    """Edit config.toml, keeping comments and everything else, and return its path.
 
     A file that cannot be parsed raises InvalidInput.
     """
@@ -111,7 +111,7 @@ def edit(home: Path, change: Callable[[dict[str, Any]], None]) -> Path:
 
 
 def _find_table(config: dict[str, Any], name: str, table: str) -> dict[str, Any]:
-    """Return the table that a setting belongs to. Hosts look for some of them in ``[memory]``."""
+    """Return the table of a setting. Hosts look for some in ``[memory]``."""
     if table:
         found: dict[str, Any] = config.setdefault(table, tomlkit.table())
         return found
@@ -127,7 +127,7 @@ def _find_value(settings: Settings, found: Mapping[str, Any], name: str) -> Any:
 
 
 def _parse(name: str, text: str) -> Any:
-    """Return a typed text as the value that config.toml would have."""
+    """Convert a typed text to the value that config.toml would have."""
     if not text.isprintable():
         raise InvalidInput(f"{name} must be printable text, not {text[:80]!r}.")
     if name.endswith(".base_url") and text and not text.startswith(("http://", "https://")):

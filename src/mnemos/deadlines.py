@@ -1,7 +1,7 @@
 """Calls with a deadline.
 
-A thread cannot be stopped from outside. So a call that takes too long keeps its thread, and the caller goes
-on without it.
+A thread cannot be stopped from outside, so a call that takes too long keeps its thread while the caller
+continues without it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Overdue(Exception):
 
 
 class StillOut(Exception):
-    """This call was not made, because an earlier one has not returned."""
+    """The call was not made, because an earlier one has not returned yet."""
 
 
 class Hands:
-    """A pool of threads; ``begin`` returns at once.
+    """A pool of threads whose ``begin`` returns at once.
 
     Starting a thread means waiting until it runs, which takes milliseconds if it is busy from the start.
     """
@@ -40,9 +40,9 @@ class Hands:
         self._idle = 0
 
     def begin(self, work: Callable[[], None]) -> None:
-        """Run ``work``, which must not raise, on a thread. RuntimeError if no thread is available."""
+        """Run ``work``, which must not raise, on a thread. RuntimeError without one."""
         if self._process != os.getpid():
-            # After a fork the threads are in the parent.
+            # After a fork, the threads only exist in the parent.
             self._begin_process()
         with self._lock:
             is_waiting = self._idle > 0
@@ -64,7 +64,7 @@ class Hands:
                     if self._idle:
                         self._idle -= 1
                         return
-                # ``begin`` counts on this thread: the work is on its way.
+                # ``begin`` has already given this thread work, which is about to arrive.
                 work = self._work.get()
 
 
@@ -72,7 +72,7 @@ hands = Hands()
 
 
 def start(call: Callable[[], Any]) -> Future[Any]:
-    """Run a call on its own thread. An exit of the program in it becomes a RuntimeError."""
+    """Run a call on its own thread. SystemExit in it becomes a RuntimeError."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -86,13 +86,13 @@ def start(call: Callable[[], Any]) -> Future[Any]:
     try:
         hands.begin(run)
     except RuntimeError:
-        # No thread is available: too many, or the interpreter is ending. Run it here without a deadline.
+        # There are too many threads, or the interpreter is ending: run it here without a deadline.
         run()
     return future
 
 
 class Patience:
-    """Calls one party with a deadline, and not again while a late call is running."""
+    """Calls one party with a deadline, but not while a late call is still running."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -103,13 +103,13 @@ class Patience:
     def is_out(self) -> bool:
         """True if a late call has not returned yet."""
         if self._process != os.getpid():
-            # After a fork the thread is in the parent.
+            # After a fork, the thread only exists in the parent.
             self._process, self._late = os.getpid(), []
         self._late = [future for future in self._late if not future.done()]
         return bool(self._late)
 
     def ask(self, call: Callable[[], Any], seconds: float) -> Any:
-        """Return the result. Raises the call's exception, Overdue after the timeout, or StillOut at once."""
+        """Return the result or raise its exception, Overdue, or StillOut without a wait."""
         if self.is_out:
             raise StillOut(f"an earlier call of {self._name} has not returned")
         future = start(call)

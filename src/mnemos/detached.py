@@ -1,4 +1,4 @@
-"""Background processes that outlive the one that starts them and finish its work."""
+"""Background processes that outlive the process that starts them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def start(module: str, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Run a module of ours with the folder and the arguments, and do not wait for it. Raises OSError."""
-    # Most processes start nothing.
+    """Start one of our modules in the background. Raises OSError."""
+    # Imported here, because most processes start nothing.
     import subprocess
 
     return subprocess.Popen(  # noqa: S603 - our own interpreter, a folder and names that we chose
-        # -P: a folder called mnemos in the working directory is not ours.
+        # -P: don't import a folder called mnemos from the working directory.
         [sys.executable, "-P", "-m", module, str(folder), *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,

@@ -143,7 +143,7 @@ class EngineTooOld(StorageError):
 
 
 def how_to_install(extra: str) -> str:
-    """Return a sentence for the errors of a package that is only installed with an extra."""
-    # Its weights are a package in a folder of the clone.
+    """Return a sentence that names the extra that installs a missing package."""
+    # Its weights are a separate package, in a folder of the repository.
     weights = "./reranker " if extra == "deep" else ""
     return f"Run `pip install 'mnemos[{extra}]'`, or in a clone `pip install {weights}'.[{extra}]'`."

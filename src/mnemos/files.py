@@ -1,4 +1,4 @@
-"""Small files that people edit and several processes change: locks, and atomic replacement."""
+"""Locks and atomic replacement for small files that several processes change."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from mnemos.errors import (
 
 try:
     import fcntl
-except ImportError:  # Windows: one process at a time.
+except ImportError:  # Windows has no fcntl: only one process at a time is supported.
     fcntl = None  # type: ignore[assignment]
 
 _PRIVATE: Final = 0o600
@@ -36,25 +36,25 @@ _LOCK_PAUSE: Final = 0.005
 _UNFINISHED: Final = ".new"
 _SCRATCH: Final = ".mnemos-{}.unfinished"
 _SETTLED: Final = 2_000_000_000
-# Larger than any settings or notes that a person writes.
+# Larger than any settings or notes a person would write.
 _LARGEST: Final = 4_000_000
 
 
 def signature(path: Path) -> object:
-    """A value that changes whenever a file does; None for a file that cannot be read."""
+    """Return a value that changes whenever a file does; None for an unreadable file."""
     try:
         found = path.stat()
     except OSError:
         return None
     if found.st_ctime_ns > time.time_ns() - _SETTLED:
-        # It may be written again within one tick of the file system's clock.
+        # The file may be written again within one tick of the file system's clock.
         return object()
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and its missing parents, for their owner only. Raises OSError."""
-    # mkdir(parents=True) would set the mode of the last one only.
+    """Create a folder and its missing parents, for the owner only. Raises OSError."""
+    # mkdir(parents=True) sets the mode of the last folder only.
     if not folder.parent.exists():
         make_private(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -62,7 +62,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def lock(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
-    """Hold a lock file in a folder, which is made. Raises Busy after ``busy_seconds``."""
+    """Hold a lock file in a folder, created if missing. Raises Busy on a timeout."""
     try:
         make_private(folder)
         handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
@@ -76,7 +76,7 @@ def lock(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
 
 
 def _wait_for(handle: int, folder: Path, busy_seconds: float) -> None:
-    """Take the lock, or raise Busy, so that no turn hangs on it."""
+    """Take the lock, or raise Busy so that no turn hangs."""
     if fcntl is None:
         return
     deadline = time.monotonic() + busy_seconds
@@ -93,7 +93,7 @@ def _wait_for(handle: int, folder: Path, busy_seconds: float) -> None:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make a hidden folder that is deleted at the end. Raises OSError.
+    """Create a hidden folder that is deleted at the end of the block. Raises OSError.
 
     It is locked while in use: the next call in ``parent`` deletes what killed processes left, even if
     their ids are in use again.
@@ -103,7 +103,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
             _delete_abandoned(left)
     handle = None
     while handle is None:
-        # Another process may consider it abandoned before it is locked.
+        # Until it is locked, another process may take it for abandoned.
         made = parent / _SCRATCH.format(os.urandom(8).hex())
         made.mkdir(mode=0o700)
         handle = _lock_folder(made)
@@ -129,7 +129,7 @@ def _delete_folder(folder: Path) -> None:
 
 
 def _lock_folder(folder: Path) -> int | None:
-    """Lock a folder until the handle is closed. None if it is gone or another process has it locked."""
+    """Lock a folder until the handle is closed; None if it is gone or locked."""
     try:
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
     except FileNotFoundError:
@@ -144,7 +144,7 @@ def _lock_folder(folder: Path) -> int | None:
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open a file to read it. A pipe, device, socket or folder raises OSError instead of waiting for data."""
+    """Open a regular file for reading; anything else raises OSError without waiting."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -153,7 +153,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file; a file with more than ``most`` raises OSError (EFBIG)."""
+    """Return a regular file's bytes; more than ``most`` raise OSError (EFBIG)."""
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -162,7 +162,7 @@ def read_bounded(path: Path, most: int) -> bytes:
 
 
 def read(path: Path) -> str | None:
-    """Return the text of a file; None if it does not exist. Raises InvalidInput if it is not UTF-8."""
+    """Return a file's text; None without a file. InvalidInput if it is not UTF-8."""
     try:
         return read_bounded(path, _LARGEST).decode()
     except FileNotFoundError:
@@ -176,14 +176,14 @@ def read(path: Path) -> str | None:
 def replace(
     path: Path, data: bytes, *, keeps_mode: bool = False, alone: bool = False, durable: bool = True
 ) -> None:
-    """Replace a file in one step: readers see the old or the new one, also after a crash.
+    """Replace a file atomically: readers and crashes see the old or the new one.
 
     Missing folders are made. A link stays a link. The file is readable by its owner only, unless it exists
     and ``keeps_mode``. A read-only file, and anything but a file, raises PermissionDenied. Temporary files of
     killed processes are deleted; with ``alone``, because the caller holds a lock, those of all processes. A
     write that is not ``durable`` may be lost when the power fails.
     """
-    # People link such files to a folder with all their settings.
+    # People keep dotfiles in one folder and link to them.
     path = resolve_links(path)
     if path.exists() and not path.is_file():
         raise PermissionDenied(f"{path} is not a regular file. Nothing was changed.")
@@ -206,7 +206,7 @@ def replace(
 
 
 def discard_unfinished(path: Path, *, alone: bool = False) -> None:
-    """Delete temporary files of killed processes next to a file: they may hold secrets.
+    """Delete temporary files of killed processes, which may hold secrets.
 
     Process ids are reused: only with ``alone`` is it certain that nothing stays.
     """
@@ -217,7 +217,7 @@ def discard_unfinished(path: Path, *, alone: bool = False) -> None:
 
 
 def resolve_links(path: Path) -> Path:
-    """Follow links to the file itself. Raises InvalidInput if they form a circle."""
+    """Follow links to the file itself. Raises InvalidInput if they form a loop."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as exc:
@@ -256,7 +256,7 @@ def zstd() -> Any:
 
 @contextmanager
 def write_copy(target: Path) -> Iterator[Path]:
-    """Yield the name of an empty file, which replaces nothing and gets its own name when it is complete.
+    """Yield the name of an empty file that is renamed when complete.
 
     Raises AlreadyExists, NotFound for a missing folder, OSError.
     """

@@ -1,4 +1,4 @@
-"""Checks of arguments. Errors name the argument, its value and what to use instead."""
+"""Argument checks. Errors name the argument, its value and what to use instead."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from unicodedata import category
 from mnemos.errors import InvalidInput, TooLarge
 
 MAX_NAME = 512
-# Of values in values. Deeper ones could overflow the stack, now or when they are read.
+# Maximum nesting. Deeper values could overflow the stack, now or when they are read.
 MAX_DEPTH = 100
 # Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are needed in
 # Persian, Japanese and emoji.
 _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-# These make a name look like another.
+# These make one name look like another.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 LAST_MOMENT = 1e12
 
@@ -39,7 +39,7 @@ def name(label: str, value: Any) -> str:
 
 
 def clean_name(value: str) -> str | None:
-    """Return a name on one line without control characters, cut to the limit; None if nothing is left.
+    """Return one line without control characters, cut to the limit; None if empty.
 
     A name that passes ``name`` is not changed.
     """
@@ -49,7 +49,7 @@ def clean_name(value: str) -> str | None:
 
 
 def can_be_name(label: str, value: Any) -> bool:
-    """True if something can have this name: an impossible name is unknown rather than invalid."""
+    """True if this can be a name: an impossible one is unknown rather than invalid."""
     if not isinstance(value, str):
         raise InvalidInput(f"{label} must be a string, not {value!r}")
     try:
@@ -77,8 +77,8 @@ def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
 
 
 def find_nearest(value: object, known: Iterable[str]) -> str | None:
-    """Return the known name that a wrong one was probably meant to be; None if none is similar."""
-    # Imported for a mistake only.
+    """Return the known name most similar to a wrong one; None if none is similar."""
+    # Imported here, because it is only needed after a mistake.
     from difflib import get_close_matches
 
     names = {one.lower(): str(one) for one in known}
@@ -87,13 +87,13 @@ def find_nearest(value: object, known: Iterable[str]) -> str | None:
 
 
 def suggest(value: object, known: Iterable[str]) -> str:
-    """Return a sentence for an error that names the nearest known name; empty if none is similar."""
+    """Return a sentence that suggests the nearest known name; empty if there is none."""
     near = find_nearest(value, known)
     return "" if near is None else f" Did you mean {near!r}?"
 
 
 def check_path(value: str | os.PathLike[str]) -> None:
-    """Raise InvalidInput for a URL: as a path, it would become a folder called ``http:``."""
+    """Raise InvalidInput for a URL, which would create a folder called ``http:``."""
     if (scheme := find_scheme(value)) is not None:
         raise InvalidInput(f"{scheme}:// is a URL, but a path is needed, such as ~/data.")
 
@@ -109,7 +109,7 @@ def hide_password(url: str) -> str:
 
 def find_scheme(value: object) -> str | None:
     """Return the scheme of a URL in lower case; None for a path."""
-    # A scheme of one letter is a drive. Path() turns // into /.
+    # A scheme of one letter is a Windows drive. Path() turns // into /.
     found = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]+):/", str(value))
     return found[1].lower() if found else None
 
@@ -122,7 +122,7 @@ def check_place(value: Any) -> str:
 
 
 def read_home(name: str | Path) -> Path:
-    """Return the path of a home folder, which may not exist; a URL or another invalid path raises."""
+    """Return a home's path, which need not exist. A URL raises InvalidInput."""
     _refuse_url(name)
     if os.name != "nt" and re.match(r"[A-Za-z]:[\\/]", str(name)):
         raise InvalidInput(f"{str(name)[:200]} is a Windows path, but this is not Windows.")
@@ -140,7 +140,7 @@ def read_home(name: str | Path) -> Path:
 
 
 def _refuse_url(name: str | Path) -> None:
-    """Raise for a URL, without its text: it may hold a password."""
+    """Raise for a URL without quoting it: it may hold a password."""
     scheme = find_scheme(name)
     if scheme in SERVERS:
         raise InvalidInput(
@@ -162,7 +162,7 @@ def whole(label: str, value: Any) -> int:
 
 
 def moment(label: str, value: Any) -> float:
-    """Return Unix seconds for a number, a datetime or a date."""
+    """Convert a number, a datetime or a date to Unix seconds."""
     if isinstance(value, date):
         value = _count_seconds(label, value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -199,16 +199,16 @@ def optional_moment(label: str, value: Any) -> float | None:
 
 
 def in_range(label: str, value: Any, most: int) -> int:
-    """Return a whole number from 1 to ``most``."""
+    """Check a whole number from 1 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(f"{label} must be from 1 to {most}, not {value!r}.")
     return value
 
 
 def make_plain(value: Any, depth: int = 0) -> Any:
-    """Return the value with every SDK object in it as a dict, whatever library made it."""
+    """Convert SDK objects in a value to dicts, whichever library made them."""
     if depth > MAX_DEPTH:
-        # Refused when it is encoded.
+        # Left in place: encoding it raises an error.
         return value
     if isinstance(value, dict):
         return {key: make_plain(inner, depth + 1) for key, inner in value.items()}
@@ -219,7 +219,7 @@ def make_plain(value: Any, depth: int = 0) -> Any:
     try:
         return dump(mode="json", exclude_none=True, warnings=False)
     except TypeError:
-        # Not pydantic, but with a method of the same name.
+        # Not pydantic, despite a method of the same name.
         return dump()
     except ValueError as exc:
         raise InvalidInput(f"The {type(value).__name__} can't be read as JSON: {exc}") from exc

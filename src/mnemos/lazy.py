@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used."""
+"""Lazy packages: their names are imported on first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package whose names live in these modules."""
+    """Return ``__getattr__`` and ``__dir__`` for a package of lazily imported names."""
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -1,4 +1,4 @@
-"""Requests to a model behind an OpenAI-compatible endpoint, which is always optional."""
+"""Requests to an optional model behind an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _LONGEST_WAIT = 86_400.0
 
 
 def complete(model: Model, *, system: str, user: str) -> str:
-    """Return the model's answer. Every failure, including a timeout, raises ModelUnavailable.
+    """Return the model's answer.
 
-    An address that is not http or https raises InvalidInput.
+    Every failure, including a timeout, raises ModelUnavailable, but an address that is not http or https
+    raises InvalidInput.
     """
     question = {
         "model": model.model,
@@ -36,7 +37,7 @@ def complete(model: Model, *, system: str, user: str) -> str:
 def post(
     model: Model, path: str, question: Any, *, section: str = "llm", most_bytes: int = _MAX_ANSWER_BYTES
 ) -> bytes:
-    """Post JSON and return the body of the answer. Failures are those of ``complete``.
+    """Post JSON and return the body of the answer. Fails like ``complete``.
 
     ``section`` is the section of the settings with the address. If the endpoint answered with an error
     status, the cause of the exception is urllib's HTTPError.
@@ -65,7 +66,7 @@ def patience(model: Model) -> float:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: it would send the key to another server, and turn the request into a GET."""
+    """Refuses redirects, which would send the key to another server, as a GET."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -92,7 +93,7 @@ def _authorization(model: Model) -> dict[str, str]:
 
 
 def _read(response: http.client.HTTPResponse, model: Model, most_bytes: int) -> bytes:
-    """Read the body within the timeout, also from a server that sends a byte now and then."""
+    """Read the body within the timeout, even if the server only trickles bytes."""
     deadline = time.monotonic() + patience(model)
     answer = b""
     while piece := response.read1(_PIECE_BYTES):

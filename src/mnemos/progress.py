@@ -11,7 +11,7 @@ Progress = Callable[[float], None]
 
 @runtime_checkable
 class Labelled(Protocol):
-    """A progress that is shown with a label."""
+    """A progress with a label."""
 
     label: str
 
@@ -19,7 +19,7 @@ class Labelled(Protocol):
 
 
 def part_of(progress: Progress, start: float, end: float, label: str = "") -> Progress:
-    """Return the progress of one part of the work, from ``start`` to ``end`` of the whole.
+    """Return a progress that maps one part of the work to ``start``..``end``.
 
     ``label`` says in words what is being done, e.g. Reading conversations.
     """
@@ -33,4 +33,4 @@ def part_of(progress: Progress, start: float, end: float, label: str = "") -> Pr
 
 
 def no_progress(_: float) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""

@@ -33,7 +33,7 @@ def _find(text: str) -> str | None:
     home = _home()
     path = Path(text)
     if not path.is_absolute():
-        # A path of another system, such as C:\work\web, or one that cannot be looked up.
+        # A path of another system, such as C:\work\web, or one that can't be read.
         return text if _SEPARATORS.search(text) else None
     path = Path(os.path.realpath(path))
     inside = [one for one in (path, *path.parents) if one != one.parent and str(one) != home]
@@ -57,7 +57,7 @@ def _home() -> str:
 
 
 def _repository_at(folder: Path) -> str | None:
-    """Return the root of the repository whose files a folder holds; None if it holds none."""
+    """Return the root of the repository with a folder's files; None without one."""
     git = folder / ".git"
     try:
         if git.is_file():
@@ -76,7 +76,7 @@ def name_project(project: str) -> str:
 
 
 def match_projects(text: str, projects: Iterable[str]) -> Sequence[str]:
-    """Return the projects that a path names, or else those whose last folder has that name."""
+    """Return the projects at a path, or else those with that folder name."""
     known = list(projects)
     is_path = text.startswith((".", "~")) or _SEPARATORS.search(text)
     path = find_project(_expand(text)) if is_path else None
@@ -85,7 +85,7 @@ def match_projects(text: str, projects: Iterable[str]) -> Sequence[str]:
 
 
 def find_repository(project: str) -> str | None:
-    """Return the address that a repository is fetched from, the same on every machine; None if it has none.
+    """Return the address a repository is fetched from; None if it has none.
 
     ``git@example.com:team/web.git`` and ``https://example.com/team/web`` are both ``example.com/team/web``.
     """

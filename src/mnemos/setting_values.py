@@ -1,4 +1,4 @@
-"""Checks of single settings, wherever their value comes from."""
+"""Checks of single settings, from every source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mnemos.projects import find_project
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
 _PLUG_IN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROMPT_PARTS = ("notebook", "facts", "tables")
-_FEWEST_TOKENS = 50  # Fewer have no room for a fact.
+_FEWEST_TOKENS = 50  # Smaller budgets have no room for a fact.
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -32,7 +32,7 @@ class Durability(StrEnum):
 
 
 def check_database(name: str, value: Any) -> str:
-    """Check the URL of a database, whose text is in no message: it may hold a password."""
+    """Check a database URL. Errors don't quote it: it may hold a password."""
     text = value.strip() if isinstance(value, str) else None
     if text == "" or find_scheme(text) in SERVERS:
         return text or ""
@@ -107,7 +107,7 @@ def check_names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def check_provider(name: str, value: Any) -> str:
-    """Check the name of a provider; empty for none or the built-in one, which is always there."""
+    """Check a provider's name; empty for the built-in one alone."""
     known = value.strip() if isinstance(value, str) else None
     if known in ("", "none", "builtin"):
         return ""

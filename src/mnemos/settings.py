@@ -1,7 +1,7 @@
-"""Settings, read here and nowhere else.
+"""Settings. No other module reads them.
 
-A flag (an argument of ``mnemos.open``) overrides the environment, which overrides ``<home>/config.toml``,
-which overrides the default.
+An argument of ``mnemos.open`` overrides the environment, which overrides ``<home>/config.toml``, which
+overrides the default.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ACTING: ContextVar[str] = ContextVar("actor", default="")
 
 @contextmanager
 def act_as(name: str) -> Iterator[None]:
-    """Name somebody else in the audit log in the meantime; an empty name is the actor of the settings."""
+    """Use another name in the audit log during this block; empty for the settings'."""
     token = ACTING.set(name)
     try:
         yield
@@ -203,11 +203,11 @@ class Settings:
 
     @property
     def current_actor(self) -> str:
-        """The name in the audit log for what is being done."""
+        """Return the name for the audit log."""
         return ACTING.get() or self.actor
 
     def check_enabled(self, outcome: str = "Nothing was changed") -> None:
-        """Raise Disabled where memory is switched off."""
+        """Raise Disabled if memory is switched off."""
         if self.disabled:
             error = Disabled(f"Memory is disabled (MNEMOS_DISABLED is set). {outcome}.")
             error.advice = "Unset it and repeat the command."
@@ -222,7 +222,7 @@ class Settings:
         here: str | None = None,
         **flags: Any,
     ) -> Settings:
-        """Read flags, environment and config.toml. Raises InvalidInput that names a wrong value.
+        """Read arguments, environment and config.toml. A wrong value raises InvalidInput.
 
         ``here`` is the folder that the program runs in, and the project if no other is named.
         """
@@ -236,7 +236,7 @@ class Settings:
 
     @classmethod
     def check(cls, folder: Path, found: dict[str, Any], env: Mapping[str, str]) -> Settings:
-        """Return settings with the values that were found. Raises InvalidInput that names a wrong one."""
+        """Build settings from the values found. A wrong value raises InvalidInput."""
         llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
         honcho = found.pop("honcho", {})
         settings = cls(home=folder, **_check(found))
@@ -250,7 +250,7 @@ class Settings:
 
 
 def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """Return the path of the home, which may not exist. Raises InvalidInput for an invalid path."""
+    """Return the home's path, which need not exist. InvalidInput if it is invalid."""
     env = os.environ if env is None else env
     return read_home(home or env.get("MNEMOS_HOME") or "~/.mnemos")
 
@@ -261,7 +261,7 @@ def find_token(env: Mapping[str, str] | None = None) -> str:
 
 
 def read_config(home: Path) -> dict[str, Any]:
-    """Return the content of ``config.toml``, unchecked; empty if there is none."""
+    """Return the unchecked content of ``config.toml``; empty if there is none."""
     path = home / "config.toml"
     try:
         return tomllib.loads(read_bounded(path, _LARGEST_FILE).decode())
@@ -278,7 +278,7 @@ def read_config(home: Path) -> dict[str, Any]:
 
 
 def flatten(found: dict[str, Any]) -> dict[str, Any]:
-    """Merge the settings in the table ``[memory]``, where hosts look for them, into the others."""
+    """Move settings from the table ``[memory]``, where hosts look for them, to the top."""
     table = found.pop("memory", {})
     if not isinstance(table, Mapping):
         raise InvalidInput("[memory] in config.toml must be a table.")
@@ -308,7 +308,10 @@ def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
 
 
 def find_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that each setting is taken from; settings without one are left out."""
+    """Return the environment variable that each setting comes from.
+
+    Settings that no variable sets are missing.
+    """
     found = {setting: [name for name in names if env.get(name)] for setting, names in VARIABLES.items()}
     return {setting: names[0] for setting, names in found.items() if names}
 
@@ -324,7 +327,7 @@ def _check(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_setting(name: str, known: Collection[str]) -> InvalidInput:
-    """Return the error for a name that no setting has; it names the nearest one."""
+    """Return the error for an unknown setting, which names the nearest one."""
     return InvalidInput(
         f"There is no setting {name[:80]!r}.{suggest(name, known)} `mnemos config` lists all settings."
     )
@@ -344,7 +347,7 @@ def _check_table(name: str, found: Any) -> None:
 
 
 def _endpoint(name: str, found: Any, env: Mapping[str, str]) -> Model:
-    """Read an endpoint from config.toml and the environment, which wins and alone has the key."""
+    """Read an endpoint. The environment overrides config.toml and alone has the key."""
     _check_table(name, found)
     used = find_variables(env)
     return Model(
@@ -356,7 +359,7 @@ def _endpoint(name: str, found: Any, env: Mapping[str, str]) -> Model:
 
 
 def _honcho(found: Any, env: Mapping[str, str]) -> Honcho:
-    """Read Honcho's settings from config.toml and the environment, which wins and alone has the key."""
+    """Read Honcho's settings. The environment overrides the file and alone has the key."""
     _check_table("honcho", found)
     usual = Honcho()
     return Honcho(

@@ -1,4 +1,4 @@
-"""A client for async code: a method for every operation, and the changes as they happen.
+"""A client for async code: a method per operation, and a stream of changes.
 
 Methods are made from the list of operations; their signatures are in ``async_client.pyi``, which
 ``scripts/make_client_stub.py`` makes. The requests are those of ``wire``, in threads.
@@ -19,12 +19,12 @@ from mnemos.operations import registry
 from mnemos.operations.changes import ChangeInfo
 from mnemos.operations.index import ENTRIES
 
-# A thread waits for the server most of the time.
+# Most of the time, a thread only waits for the server.
 WIDTHS = {READS: 16, WRITES: 16}
 
 
 class AsyncClient:
-    """A server's memory for async code, under asyncio and trio. It belongs to no event loop.
+    """A server's memory for async code. Works under asyncio and trio, in any loop.
 
     Calls are independent of each other: to keep two writes in order, await the first. A cancelled write that
     has begun is finished before the cancellation is raised.
@@ -38,12 +38,12 @@ class AsyncClient:
     async def call(
         self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
     ) -> dict[str, Any]:
-        """Run an operation with arguments that a model may have written; see ``Memory.call``."""
+        """Run an operation with a model's arguments; see ``Memory.call``."""
         lane = await self._find_lane(name)
         return await self._lanes.run(lane, partial(self.sync.call, name, args, user_id=user_id))
 
     async def changes(self, since: str | None = None) -> AsyncGenerator[ChangeInfo, None]:
-        """Yield changes as they are made, or those after the cursor of an earlier one."""
+        """Yield changes as they are made, or all those after a cursor."""
         stream, lanes = ChangeStream(self.sync.wire, since), Lanes({READS: 1})
         try:
             while (change := await lanes.run(READS, stream.read)) is not None:
@@ -53,7 +53,7 @@ class AsyncClient:
             await lanes.close(stream.finish)
 
     async def close(self) -> None:
-        """Finish the calls that were made and close the connections. Twice does no harm."""
+        """Finish running calls and close the connections. Closing twice is harmless."""
         await self._lanes.close(self.sync.close)
 
     async def __aenter__(self) -> AsyncClient:

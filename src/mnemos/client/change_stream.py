@@ -21,10 +21,10 @@ _LONGEST_WAIT: Final = 8.0
 
 
 class ChangeStream:
-    """Changes in the order they were made. A lost connection is made anew where it ended."""
+    """Changes in the order they were made. A lost connection resumes where it ended."""
 
     def __init__(self, wire: Wire, since: str | None = None) -> None:
-        """``since``: the cursor of a change, after which it begins; by default with those to come."""
+        """``since``: the cursor of a change to begin after; by default, only new changes."""
         self._wire = wire
         self._cursor = since
         self._connection: http.client.HTTPConnection | None = None
@@ -33,7 +33,7 @@ class ChangeStream:
         self._losses = 0
 
     def read(self) -> ChangeInfo | None:
-        """Wait for the next change and return it; None once the stream is closed.
+        """Wait for the next change; None once the stream is closed.
 
         A server that can't be reached raises Unavailable: in the beginning at once, later after half a
         minute.
@@ -45,7 +45,7 @@ class ChangeStream:
                 self._wait_after(exc)
                 continue
             if name == "end":
-                # The server stops, and the next one goes on.
+                # The server is being restarted, and its successor continues the stream.
                 self._wait_after(Unavailable(f"{self._wire.address} has stopped."))
             elif name:
                 self._cursor, self._losses = data["cursor"], 0
@@ -59,20 +59,20 @@ class ChangeStream:
         connection = self._connection
         if connection is not None and connection.sock is not None:
             try:
-                # Wakes a thread that reads; closing would not.
+                # Unlike close(), this wakes a thread that is reading.
                 connection.sock.shutdown(socket.SHUT_RDWR)
             except OSError:
-                # Ended by the server.
+                # The server has ended the connection.
                 pass
 
     def finish(self) -> None:
-        """Let go of the connection; called when nobody reads any more."""
+        """Release the connection, once nobody reads any more."""
         if self._connection is not None:
             self._connection.close()
         self._connection = self._answer = None
 
     def _read_event(self) -> tuple[str, Any]:
-        """Return the name and the data of the next event; no name for what only says that it is alive."""
+        """Return the next event's name and data; a keep-alive has no name."""
         if self._answer is None:
             headers = {"Accept": "text/event-stream"}
             headers |= {} if self._cursor is None else {"Last-Event-ID": self._cursor}

@@ -105,13 +105,13 @@ class RemoteMemory(RemotePart):
         super().__init__(self)
         self.wire = wire
         self._read_only = read_only
-        # As a local memory is its own session, where the host names none.
+        # A local memory also uses its own session if the host names none.
         self.session_id = make_own_session()
 
     # --- operations -----------------------------------------------------------------------------
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        """Run an operation with arguments of a program."""
+        """Run an operation with a program's arguments."""
         clean = _clean(name, arguments)
         operation = registry.read(name, clean, by_person=True)
         return self._run(name, clean, operation)
@@ -127,17 +127,17 @@ class RemoteMemory(RemotePart):
         try:
             return self._run(name, given, operation)
         except Disabled as exc:
-            # The other thing that can be switched off is the backend, which a local memory reports, too.
+            # If it is the backend that is switched off, a local memory reports that, too.
             if "MNEMOS_DISABLED" not in str(exc):
                 raise
             return registry.answer_disabled()
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the lines that an operation writes, each an object."""
+        """Yield the lines that an operation writes, parsed."""
         return self.wire.read_lines(name, _clean(name, arguments))
 
     def check(self) -> None:
-        """Raise, and be closed, unless the server is there and accepts the token."""
+        """Close and raise unless the server answers and accepts the token."""
         try:
             self.wire.check()
         except MnemosError:
@@ -156,14 +156,14 @@ class RemoteMemory(RemotePart):
 
     @staticmethod
     def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
-        """Describe the operations of a set as tools for a model; see ``Memory.tools``."""
+        """Describe a set of operations as tools for a model; see ``Memory.tools``."""
         return registry.tools(format, tools)
 
     # --- verbs that have their own result ----------------------------------------------------
 
     def forget(self, ref: str, *, user_id: str | None = None) -> dict[str, Any]:
         """Withdraw or erase; see ``Memory.forget``."""
-        # The operation takes the beginning of a session's id, too.
+        # The operation also accepts the beginning of a session's id.
         exact = f"session:{ref}" if isinstance(ref, str) and ref.startswith("session:") else ref
         given = {"ref": exact} if user_id is None else {"ref": exact, "user_id": user_id}
         found = self.ask("forget", given)
@@ -198,7 +198,7 @@ class RemoteMemory(RemotePart):
 
     def __getattr__(self, name: str) -> Any:
         if name in _PARTS:
-            # Imported when used: each loads the part that it is like.
+            # Imported on first use, because each loads the local part it mirrors.
             module, part = _PARTS[name]
             made = getattr(import_module(f"mnemos.client.{module}"), part)(self)
             setattr(self, name, made)
@@ -209,7 +209,7 @@ class RemoteMemory(RemotePart):
 
 
 def _clean(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as JSON can have them."""
+    """Convert arguments to what JSON can hold."""
     try:
         clean: dict[str, Any] = replace_surrogates(arguments)
     except RecursionError:
@@ -221,12 +221,12 @@ _Remote = make_part("", Memory, RemoteMemory, _VIA, _ADVICE)
 
 
 def connect(url: str, token: str | None, *, read_only: bool = False) -> Any:
-    """Return the memory of a server, which is not asked yet."""
+    """Return the memory of a server, without sending a request yet."""
     return _Remote(Wire(*find_server(url, token)), read_only=read_only)
 
 
 def find_server(url: str, token: str | None) -> tuple[Address, str]:
-    """Return the address and the token: the given one, $MNEMOS_TOKEN, or here the owner's of the home."""
+    """Return the address and the token: given, from $MNEMOS_TOKEN, or from the home."""
     address = Address.parse(url)
     found = token or find_token() or (read_owner_token(home_folder()) if address.is_loopback else None)
     if not found:

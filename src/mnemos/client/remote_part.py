@@ -1,4 +1,4 @@
-"""Parts of a memory on a server: methods with the signatures of the originals that call operations."""
+"""Parts of a server's memory: the originals' methods, as calls of operations."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MISSING: Any = object()
 
 
 class Caller(Protocol):
-    """A memory on a server, as its parts use it."""
+    """The memory on a server that a part belongs to."""
 
     session_id: str
     """The session whose turns count for facts, as a local memory is one."""
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        """Run an operation with arguments of a program."""
+        """Run an operation with a program's arguments."""
         ...
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the lines that an operation writes, each an object."""
+        """Yield the lines that an operation writes, parsed."""
         ...
 
     def knows(self, name: str, field: str) -> bool:
@@ -61,7 +61,7 @@ class RemotePart:
         self._memory = memory
 
     def close(self) -> None:
-        """Do nothing: the memory closes its connections, and the rest is the server's."""
+        """Do nothing: the memory closes its connections."""
 
 
 def make_part(
@@ -69,8 +69,8 @@ def make_part(
 ) -> type:
     """Return a class with the public methods of a part.
 
-    Those that ``base`` has are written there, those of ``table`` call an operation, and the others raise
-    Refused with ``advice``.
+    Methods of ``base`` are kept, those in ``table`` call an operation, and the others raise Refused with
+    ``advice``.
     """
     methods: dict[str, Any] = {}
     for method, function in inspect.getmembers(original, callable):
@@ -88,7 +88,7 @@ def make_part(
 
 
 def make_method(path: str, signature: inspect.Signature, via: Via) -> Callable[..., Any]:
-    """Return a method with a signature that calls an operation."""
+    """Return a method with this signature that calls an operation."""
     parameters = [one for one in signature.parameters.values() if one.name != "self"]
     plain = signature.replace(parameters=parameters)
 
@@ -110,7 +110,7 @@ def make_method(path: str, signature: inspect.Signature, via: Via) -> Callable[.
 def _fill(
     memory: Caller, path: str, via: Via, signature: inspect.Signature, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields of an operation for the arguments of a method."""
+    """Convert a method's arguments to an operation's fields."""
     fields: dict[str, Any] = {}
     for name, value in given.items():
         default, field = signature.parameters[name].default, via.fields.get(name, name)
@@ -120,7 +120,7 @@ def _fill(
         elif field.startswith("="):
             fields[field[1:]] = name_exactly(name, value)
         elif memory.knows(via.operation, field):
-            # A date without a zone is in that of the caller, which need not be the server's.
+            # A date without a zone is in the caller's zone, which may differ from the server's.
             plain = moment(name, value) if isinstance(value, date) else value
             fields[field] = via.convert[name](plain) if name in via.convert else plain
         elif value != default:
@@ -131,7 +131,7 @@ def _fill(
 
 
 def without_none(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that have a value."""
+    """Return the fields that are not None."""
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -141,12 +141,12 @@ def as_list(value: str | Sequence[str]) -> list[str]:
 
 
 def join_ids(value: str | Sequence[str]) -> str:
-    """Return ids of facts in one text."""
+    """Join the ids of facts."""
     return ", ".join(as_list(value))
 
 
 def name_exactly(label: str, value: str | Sequence[str]) -> str | list[str]:
-    """Return sessions by their whole ids, as operations take them; else they take the beginning, too."""
+    """Mark session ids as whole, since operations also accept their beginnings."""
     if label.endswith("s"):
         return [f"session:{one}" for one in check_names(label, value) or ()]
     return f"session:{check_name(label, value)}"

@@ -56,7 +56,7 @@ def _read_time(text: str | None) -> float | None:
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
-        # Outside of the calendar, it is seconds.
+        # A time outside the calendar is sent in seconds.
         return float(text)
 
 
@@ -80,7 +80,7 @@ def _read_scope(found: Mapping[str, Any]) -> Scope:
 
 
 def read_written(found: Mapping[str, Any]) -> Written:
-    """Return the result of a write."""
+    """Convert the result of a write."""
     lists = ("replaced", "may_replace")
     stored = (one | {name: tuple(one[name]) for name in lists} for one in found["facts"])
     return Written(
@@ -191,7 +191,7 @@ class RemoteNotebook(RemotePart):
     """The notebook of a memory on a server."""
 
     def entries(self, target: str = "memory") -> list[str]:
-        """Return the current entries of a file; empty without a file."""
+        """Return the current entries of a file; empty if there is no file."""
         found = self._read(target)
         if found["altered"]:
             raise Refused(
@@ -268,7 +268,7 @@ def _read_all_placed(found: Answer) -> list[MemoryEntry]:
 
 
 def _place(user: str, *, labels: str = "namespace", **more: Any) -> dict[str, Any]:
-    """Name the namespace of an operation by the parameter that has it."""
+    """Return the argument that selects an operation's namespace."""
     return {"fields": {user: labels, **more}, "convert": {user: as_list}}
 
 
@@ -341,7 +341,7 @@ def _read_suggestions(found: Answer) -> Suggestions:
 
 
 def _read_experiment(found: Answer) -> Experiment:
-    """Return a comparison, in which numbers are rounded."""
+    """Convert a comparison, whose numbers are rounded."""
     counts = found["with_template"], found["without_template"], found["looked_at"], found["complete"]
     return Experiment(*counts, msgspec.convert(found["measures"], tuple[Measure, ...]))
 
@@ -366,7 +366,7 @@ class RemoteTemplates(RemotePart):
         self, session_id: str, name: str | None = None, task_type: str | None = None, max_examples: int = 10,
         description: str = "", tags: Sequence[str] | None = None, *, allow: bool = False,
     ) -> SessionTemplate:  # fmt: skip
-        """Extract a template and save it; raises NotFound if no call of the session succeeded."""
+        """Create and save a template; NotFound if no call of the session succeeded."""
         given = {
             "session": name_exactly("session_id", session_id), "name": name, "type": task_type,
             "max_examples": max_examples, "description": description, "tags": tags and as_list(tags),
@@ -377,7 +377,7 @@ class RemoteTemplates(RemotePart):
     def list_templates(
         self, task_type: str | None = None, tags: Sequence[str] | None = None
     ) -> list[SessionTemplate]:
-        """Return templates, newest first; one request for each."""
+        """Return templates, newest first. Makes one request per template."""
         given = without_none({"type": task_type, "tags": tags and as_list(tags)})
         return [self.show(one["name"]) for one in self._memory.ask("templates_list", given)["templates"]]
 
@@ -423,7 +423,7 @@ class RemoteWorkspace(RemotePart):
         max_rows: int = 100, offset: int = 0, timeout: float | None = None, read_only: bool = False,
         user_id: str | None = None,
     ) -> answers.Answer:  # fmt: skip
-        """Run statements in one transaction; see ``Workspace.query``. Up to 1,000 rows are returned."""
+        """Run statements in one transaction and return up to 1,000 rows; see ``Workspace.query``."""
         given = {
             "query": query, "params": params, "rows": rows, "database": database, "max_rows": max_rows,
             "offset": offset, "timeout": timeout, "read_only": read_only, "user_id": user_id,

@@ -51,7 +51,7 @@ def _read_ids(answer: Answer) -> list[int]:
 
 
 def _make_plain(messages: Any) -> list[Any]:
-    """Return messages as JSON has them, also those of an SDK."""
+    """Convert messages, including SDK objects, to JSON data."""
     if not isinstance(messages, (list, tuple)):
         raise InvalidInput(f"messages must be a list of messages, not {type(messages).__name__}")
     return [make_plain(dict(one) if isinstance(one, Mapping) else one) for one in messages]
@@ -137,7 +137,7 @@ _ADVICE = {
 
 
 class RemoteSessions(RemotePart):
-    """The sessions of a memory on a server. A session is named by its whole id, as in Python."""
+    """The sessions of a memory on a server, named by whole ids as in Python."""
 
     def append_message(
         self, session_id: str, role: str, content: Any = None, tool_name: str | None = None,
@@ -154,7 +154,7 @@ class RemoteSessions(RemotePart):
         return self.append_messages(session_id, [without_none(message)], if_revision=if_revision)[-1]
 
     def append_messages(self, session_id: str, messages: Sequence[Any], **further: Any) -> list[int]:
-        """Store several messages, all or none; objects of an SDK, too. See ``Sessions.append_messages``."""
+        """Store several messages, all or none; see ``Sessions.append_messages``."""
         try:
             ids: list[int] = _append(self, session_id, messages, **further)
         except Disabled:
@@ -177,7 +177,7 @@ class RemoteSessions(RemotePart):
         return 0 if session is None else session["message_count"]
 
     def export_session(self, session_id: str) -> ExportedSession:
-        """Return a session with its messages. An unknown one raises NotFound."""
+        """Return a session with its messages; NotFound if it is unknown."""
         given = {"session": [name_exactly("session_id", session_id)]}
         (found,) = self._memory.read_lines("sessions_export", given)
         return cast(ExportedSession, found)
@@ -195,15 +195,15 @@ class RemoteSessions(RemotePart):
         return cast(Iterator[ExportedSession], self._memory.read_lines("sessions_export", given))
 
     def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:
-        """Write one session per line of JSON and return their number."""
+        """Write one session per line of JSON and return how many."""
         return self.write_jsonl(self.export_all(source, project), stream)
 
     def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
-        """Write exported sessions as lines of JSON and return their number."""
+        """Write exported sessions as lines of JSON and return how many."""
         return write_lines(sessions, stream)
 
     def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[Message]:
-        """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
+        """Return a message with its neighbours, in order; NotFound if it is unknown."""
         counts = whole("before", before), whole("after", after)
         given = {"id": f"message:{check_message_id(message_id)}", "around": max(counts)}
         messages: list[Message] = self._memory.ask("show", given)["session"]["messages"]
@@ -211,7 +211,7 @@ class RemoteSessions(RemotePart):
         return messages[max(place - before, 0) : place + after + 1]
 
     def conversation(self, session_id: str, *, format: Format = "openai") -> Conversation:
-        """Return the messages as the OpenAI or the Anthropic SDK accepts them, ready to send."""
+        """Return messages ready to send with the OpenAI or the Anthropic SDK."""
         given = {"session": name_exactly("session_id", session_id)}
         messages: list[Message] = self._memory.ask("sessions_show", given)["messages"]
         return build_conversation(list(map(_make_row, messages)), format)

@@ -1,6 +1,6 @@
-"""Requests to a server, and its errors as our classes.
+"""Requests to a server, and its errors as our exceptions.
 
-There is one implementation, which blocks; async code runs it in threads.
+The only implementation blocks; async code runs it in threads.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from mnemos.errors import (
 )
 
 SECONDS: Final = 60.0
-"""For an answer; twice what the server gives an operation."""
-# The server closes a connection after a minute, a proxy often sooner; a write that crosses that is lost.
+"""Seconds to wait for an answer: twice the server's own limit."""
+# The server closes idle connections after a minute, a proxy often sooner. A write sent just then is lost.
 _IDLE_SECONDS: Final = 2.0
 _WAITS: Final = 10
 _PORTS: Final = {"http": 80, "https": 443}
@@ -38,7 +38,7 @@ _MAY_BE_DONE: Final = "It may have been done: look before you repeat it."
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The URL of a server, which may be below a path."""
+    """The URL of a server, possibly with a path."""
 
     scheme: str
     host: str
@@ -55,7 +55,7 @@ class Address:
         if parts.scheme not in _PORTS or not host:
             raise InvalidInput("Use a URL such as http://127.0.0.1:8765 or https://memory.example.com.")
         if parts.username or parts.password or parts.query or parts.fragment:
-            # Not quoted: it may hold a password.
+            # Don't quote the URL: it may hold a password.
             raise InvalidInput("The URL has a user, a password, a query or a fragment. Pass token= instead.")
         return cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
 
@@ -72,7 +72,7 @@ class Address:
 
 
 class Wire:
-    """Connections to one server, which threads and forked processes may share."""
+    """Connections to one server. Threads and forked processes may share it."""
 
     def __init__(self, address: Address, token: str) -> None:
         if not token.isascii() or not token.isprintable() or " " in token:
@@ -94,8 +94,8 @@ class Wire:
     ) -> dict[str, Any]:
         """Run an operation on the server and return its result.
 
-        A read whose connection is lost is sent again, once. A write is not: the error then says that it may
-        have been done.
+        If its connection is lost, a read is sent again once. A write is not: the error says that it may have
+        been done.
         """
         path = f"/v1/{name}?person=true" if person else f"/v1/{name}"
         status, data = self._send("POST", path, encode(name, arguments), writes=writes, seconds=seconds)
@@ -105,7 +105,7 @@ class Wire:
         return answer
 
     def check(self) -> None:
-        """Raise unless the server is there and accepts the token."""
+        """Raise unless the server answers and accepts the token."""
         status, data = self._send("GET", "/metrics", None, writes=False, seconds=SECONDS)
         if status != 200:
             self._decode(status, data)
@@ -113,7 +113,7 @@ class Wire:
     def begin(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request over its own connection; return both while the answer still arrives.
+        """Send a request and return its connection and an answer still to be read.
 
         The caller closes the connection.
         """
@@ -130,12 +130,12 @@ class Wire:
         except BaseException:
             connection.close()
             raise
-        # The server says that it is alive every some seconds.
+        # The server sends a keep-alive every few seconds.
         connection.sock.settimeout(SECONDS)
         return connection, answer
 
     def read_lines(self, name: str, arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the lines of JSON that an operation writes, while they arrive."""
+        """Yield an operation's lines of JSON as they arrive."""
         body = encode(name, arguments)
         connection, answer = self.begin("POST", f"/v1/{name}", body, {"Accept": "application/x-ndjson"})
         try:
@@ -156,7 +156,7 @@ class Wire:
     def _send(
         self, method: str, path: str, body: bytes | None, *, writes: bool, seconds: float | None
     ) -> tuple[int, bytes]:
-        """Send a request, again after it was refused because the token is used too often: it was not run."""
+        """Send a request. Retry if the rate limit refused it, as it was not run."""
         for _ in range(_WAITS):
             try:
                 status, wait, data = self._exchange(method, path, body, seconds)
@@ -183,7 +183,7 @@ class Wire:
             answer = connection.getresponse()
             data = answer.read()
         except BaseException:
-            # The rest of an answer may still come: it belongs to nobody.
+            # The rest of the answer may still arrive, and nobody would read it.
             connection.close()
             raise
         if answer.will_close or self._is_closed:
@@ -194,11 +194,11 @@ class Wire:
         return answer.status, float(wait) if wait.isdecimal() else 1.0, data
 
     def _take(self, seconds: float | None) -> http.client.HTTPConnection:
-        """Return a connection that is open, one that was used before if the server can't have closed it."""
+        """Return an open connection, reusing one that the server can't have closed."""
         if self._is_closed:
             raise StorageError("This memory is closed. Open it again with mnemos.open().")
         if self._process != os.getpid():
-            # The connections are the parent's, which goes on using them.
+            # After a fork, the connections still belong to the parent.
             self._process, inherited, self._idle = os.getpid(), self._idle, []
             for connection, _ in inherited:
                 connection.close()
@@ -206,7 +206,7 @@ class Wire:
             try:
                 connection, since = self._idle.pop()
             except IndexError:
-                # Taken by another thread.
+                # Another thread took it.
                 break
             if time.monotonic() - since < _IDLE_SECONDS and not _has_news(connection):
                 connection.sock.settimeout(seconds)
@@ -232,7 +232,7 @@ class Wire:
     # --- answers --------------------------------------------------------------------------------
 
     def _decode(self, status: int, data: bytes) -> Any:
-        """Return the value of an answer, or raise the error that it is."""
+        """Return the value of an answer, or raise its error."""
         try:
             value = json.loads(data)
         except ValueError:
@@ -244,7 +244,7 @@ class Wire:
         except (KeyError, TypeError):
             raise self._misunderstood(status) from None
         if status == 401:
-            # The server speaks of the header, which is ours to send.
+            # The server's advice is about a header that the client sends.
             message = f"{self.address} does not accept the token. `mnemos tokens create` creates one."
         raise make_error(status, code, message, str(value.get("request_id", "")))
 
@@ -259,7 +259,7 @@ class Wire:
 
 
 def make_error(status: int, code: str, message: str, request_id: str = "") -> MnemosError:
-    """Return the error that a server reported: of our class with this code, or of one that is close."""
+    """Return the error that a server reported, as our class for its code or status."""
     kind = next((kind for kind in _all_errors(MnemosError) if kind.code == code), None)
     if kind is None:
         close = Unavailable if status >= 500 else Refused
@@ -278,7 +278,7 @@ def _all_errors(kind: type[MnemosError]) -> Iterator[type[MnemosError]]:
 
 
 def encode(name: str, arguments: Mapping[str, Any]) -> bytes:
-    """Return arguments in JSON; values that it does not have raise InvalidInput."""
+    """Encode arguments as JSON; InvalidInput for values that JSON doesn't have."""
     try:
         return json.dumps(arguments, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as exc:
@@ -286,7 +286,7 @@ def encode(name: str, arguments: Mapping[str, Any]) -> bytes:
 
 
 def _has_news(connection: http.client.HTTPConnection) -> bool:
-    """True if a connection that waits for nothing has something to read: its end."""
+    """True if an idle connection has something to read, which means it has ended."""
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return bool(poll.poll(0))
