@@ -1,1 +1,1 @@
-"""The interfaces to the outside: each translates to operations and decides nothing."""
+"""Interfaces to the outside. Each translates to operations and decides nothing."""

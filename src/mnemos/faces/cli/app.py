@@ -33,7 +33,7 @@ from mnemos.inputs import find_nearest
 from mnemos.integrations.hooks import events, hook_process
 from mnemos.operations.index import ENTRIES, Entry
 
-# Commands that groups run alone; other groups show their help.
+# Commands that some groups run without a subcommand. Other groups show their help.
 _ALONE = {
     "config": "show",
     "connect": "found",
@@ -42,11 +42,11 @@ _ALONE = {
 }
 
 _COMPLETION = "_MNEMOS_COMPLETE"
-# A word with one of these is a file.
+# A word with one of these characters is a file.
 _PATH_SIGNS = frozenset("./\\~")
 _PACKED = (".tar", ".tar.gz", ".tar.zst")
 
-# The first match counts; anything else is 1.
+# The first match counts. Any other error exits with 1.
 _EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
     (InvalidInput, 2),
     (NotFound, 3),
@@ -56,7 +56,7 @@ _EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
 
 
 class LazyGroup(click.Group):
-    """A group of commands from the index; the module of a command is imported when it runs."""
+    """A group of commands from the index. Modules are imported when a command runs."""
 
     def __init__(self, prefix: str = "", **settings: object) -> None:
         super().__init__(**settings)  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         self.example = self.screen.example
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return all commands, in the order of the help screen; hidden ones last."""
+        """List all commands in the order of the help screen, hidden ones last."""
         start = len(self._prefix)
         others = {*self.commands, *(name[start:].split()[0] for name in self._index())}
         return list(dict.fromkeys([*(name for name, _ in self.screen.commands()), *sorted(others)]))
@@ -105,7 +105,7 @@ class LazyGroup(click.Group):
         ):
             own = {name for parameter in self.params for name in parameter.opts} | {"--help"}
             if any(word.startswith("--") and word.partition("=")[0] not in own for word in args):
-                # An option of the command that the group runs alone.
+                # It is an option of the command that the group runs alone.
                 args = [alone, *args]
         return super().parse_args(ctx, args)
 
@@ -149,7 +149,7 @@ class LazyGroup(click.Group):
         return message
 
     def _find_near(self, ctx: click.Context, word: str) -> str:
-        """Return the command that an unknown word may mean: a similar one, or one of that name in a group."""
+        """Return the command that an unknown word may mean: similar, or in a group."""
         if (meant := SYNONYMS.get(self._prefix + word)) is not None:
             return meant
         near = find_nearest(word, self.list_commands(ctx))
@@ -158,7 +158,7 @@ class LazyGroup(click.Group):
         return near or next(iter(below), "")
 
     def _index(self) -> dict[str, Entry]:
-        """Return the operations in this group, by the words that are typed."""
+        """Return the operations in this group by the words that people type."""
         named = {entry.command: entry for entry in ENTRIES}
         named |= {former: named[now] for former, now in ALIASES.items()}
         return {words: entry for words, entry in named.items() if words.startswith(self._prefix)}
@@ -177,7 +177,7 @@ def _make_group(name: str) -> LazyGroup:
 
 @click.pass_context
 def _run_alone(ctx: click.Context) -> object:
-    """Run the command of a group that is called without one."""
+    """Run the command of a group that is called without a subcommand."""
     if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
         return None
     name = _ALONE[str(ctx.command.name)]
@@ -310,7 +310,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except SystemExit:
         if _COMPLETION in os.environ:
             raise
-        # click exits this way if the reader of our output has closed it, as `head` does.
+        # click exits this way if the reader of our output closes it, as `head` does.
         return 0
     return outcome if isinstance(outcome, int) else 0
 
@@ -343,7 +343,7 @@ def _report_json(code: str, message: str) -> None:
 
 
 def _find_import(word: str) -> list[str]:
-    """Return the subcommand to insert before the name of a program or file to import."""
+    """Return the subcommand for the program or file that a person named."""
     # Imported here, because it is only needed if the word is not a command.
     from mnemos.operations.imports import PROGRAMS
 
@@ -354,7 +354,7 @@ def _find_import(word: str) -> list[str]:
 
 
 def kind_of_path(text: str) -> str | None:
-    """Return the command that imports a file or folder; None if there is none of that name."""
+    """Return the command that imports a file or folder; None if it does not exist."""
     path = Path(text)
     try:
         path = path.expanduser()

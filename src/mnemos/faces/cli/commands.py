@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Options that every command takes."""
+    """Options of every command."""
 
     home: str | None = None
     space: str | None = None
@@ -36,7 +36,7 @@ class Chosen:
     def memory(
         self, *, files: str | None = None, is_local: bool = True, stated_by: str | None = None
     ) -> Memory:
-        """Return the memory. ``is_local``: its user works in the folder of this process."""
+        """Open the memory. ``is_local``: its user works in this process's folder."""
         # Imported here, because it loads every part, which help and usage errors don't need.
         from mnemos.memory import Memory
 
@@ -64,7 +64,7 @@ def _switch_off_pager(ctx: click.Context, param: click.Parameter, value: bool) -
 
 
 def common_options() -> list[click.Parameter]:
-    """Return the options that every command takes, anywhere on the command line."""
+    """Return the options of every command. They may be anywhere on the command line."""
 
     def remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         chosen = ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()
@@ -87,7 +87,7 @@ def common_options() -> list[click.Parameter]:
 
 
 def operation_command(entry: Entry) -> click.Command:
-    """Build the command of an operation: positional fields are arguments, others options."""
+    """Build an operation's command: positional fields are arguments, others options."""
     operation = registry.load(entry)
     text = registry.help_text(operation)
     taken = parameters_of(operation)
@@ -185,7 +185,7 @@ def _check_agreed(request: Operation, memory: Memory) -> None:
 
 
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
-    """Ask the questions of a request at the terminal and return it with the answers."""
+    """Ask a request's questions at the terminal and return it with the answers."""
     questions = request.questions(memory)
     answers = {question.key: _ask(question) for question in questions}
     return request.with_answers(answers) if questions else request
@@ -225,9 +225,9 @@ def _ask_yes_or_no(question: Question) -> str:
 
 
 def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
-    """Run a request, with a text from an editor if it takes one and none was given.
+    """Run a request, opening an editor if it takes a text and none was given.
 
-    A refused text can be edited again, so that it is not lost.
+    A rejected text can be edited again, so that it is not lost.
     """
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
@@ -235,7 +235,7 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
     draft = request.draft(memory)
     text = _open_editor(draft)
     while True:
-        # An editor is open for minutes, and others write in the meantime.
+        # An editor may be open for minutes, while others write.
         merged = request.merge_draft(text, draft, request.draft(memory))
         try:
             return carry_out(msgspec.structs.replace(request, **{field: merged}))
@@ -280,13 +280,13 @@ def stdin_text() -> str:
         text = sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"Standard input is not UTF-8 text: {exc}") from exc
-    # The line break at the end belongs to echo, not to the text.
+    # `echo` adds the line break at the end, which is not part of the text.
     return text.removesuffix("\n").removesuffix("\r")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a command; ``described`` are its arguments with their help."""
+    """The parameters of a command. ``described`` are its arguments with their help."""
 
     parameters: list[click.Parameter]
     described: list[tuple[str, str]]
@@ -339,7 +339,7 @@ def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:
 
 
 def _option(field: inspect.Field, shown: str = "") -> click.Option:
-    """Return the option of a field; ``shown`` is the default in the help, if the command has its own."""
+    """Return a field's option. ``shown`` is the default in the help if it differs."""
     shape = _shape(field.type)
     name = f"--{field.name.replace('_', '-')}"
     if shape.is_flag:
@@ -357,7 +357,7 @@ def _option(field: inspect.Field, shown: str = "") -> click.Option:
 
 
 class Json(click.ParamType[Any]):
-    """Anything, typed as JSON."""
+    """Any value, typed as JSON."""
 
     name = "json"
 

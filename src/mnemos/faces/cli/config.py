@@ -63,7 +63,7 @@ def get(chosen: Chosen, name: str) -> None:
 @click.argument("value")
 @click.pass_obj
 def set_(chosen: Chosen, name: str, value: str) -> None:
-    """Write a setting into config.toml. Comments and other settings in the file are kept."""
+    """Set a value in config.toml. Comments and other settings are kept."""
     from mnemos.config_file import check_name, get_setting, set_value
 
     check_name(name)
@@ -78,7 +78,7 @@ def set_(chosen: Chosen, name: str, value: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def unset(chosen: Chosen, name: str) -> None:
-    """Delete a setting from config.toml and return to its default."""
+    """Delete a setting from config.toml, so that its default applies."""
     from mnemos.config_file import check_name, get_setting, unset_value
 
     check_name(name)

@@ -48,8 +48,8 @@ _RECALLED = (
 
 
 def show(keep: Path | None) -> None:
-    """Fill a home, ask a few questions, and show the hits and their reasons."""
-    # Not wrapped: terminals do that, and a wrapped command could not be pasted from a pipe.
+    """Fill a home, ask a few questions, and show the hits with their reasons."""
+    # Not wrapped: terminals do that, and a command that is wrapped in a pipe can't be pasted.
     console = Console(highlight=False, soft_wrap=True)
     if keep is not None:
         Settings.load().check_enabled("no home was made")
@@ -121,7 +121,7 @@ def _conversation(console: Console, memory: Memory) -> None:
 
 
 def history(now: float) -> Iterator[dict[str, Any]]:
-    """The demo's sessions in the form of an import, their times relative to now."""
+    """Return the demo's sessions as an import reads them, with times relative to now."""
     path = Path(__file__).with_name("demo_history.json")
     for session in json.loads(path.read_text(encoding="utf-8")):
         start = now - session["days_ago"] * _DAY

@@ -43,7 +43,7 @@ from mnemos.workspace.table import describe_outcome, render_cell
 
 _WIDE = 100
 _SUBAGENT = "subagent"
-# Indentation of a message, so that none of its lines looks like the next heading.
+# Messages are indented, so that none of their lines looks like the next heading.
 _INDENT = (0, 0, 0, 2)
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
@@ -65,7 +65,7 @@ def draw(result: Result, console: Console) -> None:
 
 
 def highlight_matches(snippet: str) -> Text:
-    """Render the matches of a snippet in bold instead of between marks."""
+    """Render the matches of a snippet in bold, without their marks."""
     first, *pieces = " ".join(plain(snippet).split()).split(OPEN)
     text = Text(first)
     for piece in pieces:
@@ -74,7 +74,7 @@ def highlight_matches(snippet: str) -> Text:
             text.append(inside, style="bold yellow")
             text.append(after)
         else:
-            # A Python prompt in a message, not a mark of ours.
+            # This is a Python prompt in a message, not one of our marks.
             text.append(OPEN + piece)
     return text
 
@@ -124,7 +124,7 @@ def _draw_sessions(sessions: Sequence[SessionInfo], console: Console) -> None:
 
 
 def _put_below_parents(sessions: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, str]]:
-    """Yield sessions in their order and no indent, but sub-agents below the session that started them."""
+    """Yield sessions with indents: each sub-agent below the session that started it."""
     shown = {one.id for one in sessions}
     agents = [one for one in sessions if one.source == _SUBAGENT and one.parent_session_id in shown]
     for one in sessions:

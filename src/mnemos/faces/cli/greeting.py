@@ -30,13 +30,13 @@ _NEXT_STEPS = {
     "mnemos doctor": "check that everything is in order",
 }
 _UNRECORDED = "        `mnemos watch install` records those that are not recorded yet."
-# A question embeds this many messages itself.
+# Recall embeds up to this many messages itself.
 _FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """An agent program: whether it is connected, how it is recorded, and when it was last seen."""
+    """An agent program: if it is connected, how it is recorded, when it was seen."""
 
     program: str
     title: str
@@ -116,7 +116,7 @@ def _greeting(memory: Memory) -> Greeting:
 
 
 def list_agents(memory: Memory) -> list[AgentInfo]:
-    """Return the agent programs of this machine, and how each is recorded."""
+    """List the agent programs on this machine, and how each is recorded."""
     # Imported here, because it loads readers and settings of many programs.
     from mnemos.integrations.watch.recorders import list_recordings
     from mnemos.transfer.reader import load_reader

@@ -1,7 +1,7 @@
-"""Help screens: the commands that each lists, in sections, with one line each.
+"""Help screens: the commands of each group in sections, with one line each.
 
-The lines are written here and not taken from the operations, because importing all of those takes longer than
-a help screen may. Commands in no section work and are not listed.
+The lines are written here, because importing every operation takes longer than a help screen may. Commands in
+no section work but are not listed.
 """
 
 from __future__ import annotations
@@ -389,7 +389,7 @@ FORMER = {
 
 
 class HelpedCommand(click.Command):
-    """A command whose help ends with an example, and describes its arguments if it is given their texts."""
+    """A command whose help ends with an example and may describe its arguments."""
 
     def __init__(
         self, *args: Any, example: str = "", arguments: list[tuple[str, str]] | None = None, **settings: Any
@@ -411,11 +411,11 @@ class HelpedCommand(click.Command):
 def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the options of a command, and the global ones below them."""
     params = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
-    # Global ones have callbacks, and no value for the command itself.
+    # Global options have callbacks and pass no value to the command itself.
     own = [one for one in params if ctx.parent is None or one.expose_value]
     common = [one for one in params if one not in own]
     for title, some in (("Options", own), ("Global options", common)):
-        # Click's own helps end with a period, those of fields don't.
+        # Click's own help texts end with a period, ours don't.
         found = filter(None, (one.get_help_record(ctx) for one in some))
         if records := [(name, text.removesuffix(".")) for name, text in found]:
             with formatter.section(title):
@@ -423,7 +423,7 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
 
 
 def write_screen(screen: Screen, formatter: click.HelpFormatter) -> None:
-    """Write the commands of a group, one line each."""
+    """Write the commands of a group, one per line."""
     width = max(len(name) for name, _ in screen.commands())
     for title, section in screen.sections.items():
         with formatter.section(title):
@@ -435,7 +435,7 @@ def write_screen(screen: Screen, formatter: click.HelpFormatter) -> None:
 
 
 def write_example(example: str, formatter: click.HelpFormatter) -> None:
-    """Write an example, in one line that can be copied."""
+    """Write an example on one line that can be copied."""
     if example:
         with formatter.section("Example"):
             formatter.write(f"  mnemos {example}\n")

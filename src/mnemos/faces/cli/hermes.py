@@ -1,4 +1,4 @@
-"""``hermes mnemos …``: the commands of Mnemos, on the memory that this Hermes uses."""
+"""``hermes mnemos …``: the commands of Mnemos on the memory of this Hermes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def register_cli(parser: argparse.ArgumentParser) -> None:
 
 
 def mnemos_command(arguments: argparse.Namespace) -> None:
-    """Run a command of Mnemos, and end with its exit code when that is not 0."""
-    # Imported here, because Hermes builds its whole command line before it runs a part of it.
+    """Run a command of Mnemos, and exit with its code unless that is 0."""
+    # Imported here, because Hermes builds its whole command line whichever part it runs.
     from mnemos.errors import MnemosError
     from mnemos.faces.cli.app import run
     from mnemos.integrations.hermes import host

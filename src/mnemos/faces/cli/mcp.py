@@ -1,4 +1,4 @@
-"""``mnemos mcp``, ``serve`` and ``ui``: the memory for clients over a pipe or HTTP, and in a browser."""
+"""``mnemos mcp``, ``serve`` and ``ui``: over a pipe, over HTTP, in a browser."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _open_link(link: str) -> None:
     if sys.platform.startswith("linux") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
-        # Without a display, only a text browser would be found, and take over this terminal.
+        # Without a display, the only browser would be one that takes over this terminal.
         return
     import webbrowser
 
@@ -142,7 +142,7 @@ def _serve(
     or_any: bool = False,
     workers: int = 1,
 ) -> None:
-    """Serve at an address; with ``or_any`` at another port if this one is taken."""
+    """Serve at an address; with ``or_any``, on a free port if this one is taken."""
     if tools is not None:
         _import_sdk()
     from mnemos.faces.http import launch
@@ -153,13 +153,13 @@ def _serve(
         if not or_any:
             raise
         taken = replace(address, port=0).listen()
-    # Clients run in other folders, so this one is not the project.
+    # Clients run in other folders, so the current folder is not the project.
     with taken as listening, chosen.memory(is_local=False) as memory:
         launch.serve(memory, listening, tools=tools, exposure=exposure, show=show, workers=workers)
 
 
 def _check_server() -> None:
-    # The MCP SDK brings uvicorn alone.
+    # uvicorn is only installed with the MCP SDK.
     if find_spec("uvicorn") is None or find_spec("httptools") is None:
         raise Unavailable(f"The HTTP server is not installed. {how_to_install('server')}")
 

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 
 def plain(text: str) -> str:
-    """Write out hidden characters; line breaks and tabs stay.
+    """Escape hidden characters, except line breaks and tabs.
 
-    Escape sequences clear screens, rename windows and fill clipboards; marks of direction show a name as
+    Escape sequences clear screens, rename windows and fill clipboards. Direction marks make a name look like
     another one.
     """
     return reveal(repair_surrogates(text), keep="\n\t")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """True for a terminal; False also for a stream that was closed before the start."""
+    """True for a terminal, False for a stream that was closed before the start."""
     return stream is not None and stream.isatty()
 
 
 def show(memory: Memory, request: Operation, *, as_json: bool, most: int = 0) -> int:
-    """Run a request, show its result, of a long one the first ``most`` parts, and return the exit code."""
+    """Run a request and show the first ``most`` parts of its result; return the exit code."""
     if memory.settings.disabled and request.writes():
         answer = registry.answer_disabled()
         click.echo(in_json(answer) if as_json else answer["text"])
@@ -60,13 +60,13 @@ def show(memory: Memory, request: Operation, *, as_json: bool, most: int = 0) ->
 
 
 def write_everything(*, in_utf8: bool) -> None:
-    """Keep characters that the locale lacks from failing a command: JSON is UTF-8, text shows ? for them."""
+    """Encode every character: JSON is UTF-8, and text shows ? where the locale lacks one."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8" if in_utf8 else None, errors="replace")
 
 
 def in_json(value: Any) -> str:
-    """Return a value in JSON, with hidden characters escaped, as it may be shown at a terminal."""
+    """Encode a value as JSON that is safe to show at a terminal."""
     try:
         text = msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
@@ -100,7 +100,7 @@ def print_pages(text: str) -> None:
         click.echo(text, nl=False, color=True)
         return
     os.environ["PAGER"] = pager
-    # Keep colours and don't clear the screen, like git.
+    # Like git, keep colours and don't clear the screen.
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(text.removesuffix("\n"), color=True)
 
@@ -149,7 +149,7 @@ class Bar:
 
 
 def complain(exc: MnemosError) -> None:
-    """Print an error for a person, with the tools in its message replaced by commands."""
+    """Print an error for a person, who sees commands where it names tools."""
     commands = {entry.name: f"`mnemos {FORMER.get(entry.command, entry.command)}`" for entry in ENTRIES}
     message = f"{exc} {exc.advice}" if exc.advice else str(exc)
     message = re.sub(r"[Tt]he tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
@@ -167,7 +167,7 @@ def watch(
     pause: float = _PAUSE,
     ended: threading.Event | None = None,
 ) -> int:
-    """Run a request every few seconds until Ctrl-C, and show results that have news.
+    """Run a request every few seconds until Ctrl-C and show results with news.
 
     A request that stores nothing, such as a dry run, is run once.
     """

@@ -1,4 +1,4 @@
-"""``mnemos sql``: the workspace's databases at a prompt, or one query from the command line."""
+"""``mnemos sql``: the workspace's databases at a prompt, or a single query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.operations.workspace import QueryAnswer
 
-# A person can read more rows than a model should.
+# People read more rows than a model should.
 _ROWS = 1_000
 _BYTES = 1_000_000
 _HISTORY = "sql_history"
@@ -61,7 +61,7 @@ def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bo
 
 
 def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
-    """Run a query, with as many rows as a person may want to see."""
+    """Run a query that returns as many rows as a person may want to see."""
     # Imported here, so that other commands don't wait for the workspace.
     from mnemos.operations.workspace import QueryAnswer
     from mnemos.workspace import limits
@@ -78,7 +78,7 @@ def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> Q
 
 
 class Prompt:
-    """Reads statements and lines that begin with a point until the end of input."""
+    """Reads SQL and lines that begin with a dot, until the end of input."""
 
     def __init__(self, memory: Memory, database: str, *, read_only: bool) -> None:
         self._memory = memory
@@ -113,7 +113,7 @@ class Prompt:
                 self._do(text)
 
     def _read(self, lines: _Lines) -> str:
-        """One statement, over as many lines as it takes, or one line that begins with a point."""
+        """Read a statement, which may take several lines, or a line that begins with a dot."""
         from mnemos.workspace.sandbox.lexer import is_complete
 
         text = lines.next(f"{self._database}> ")
@@ -177,7 +177,7 @@ class Prompt:
         click.echo(_HELP)
 
     def _completions(self, begun: str) -> list[str]:
-        """Return the names of tables, columns and commands with this beginning."""
+        """Return the names of tables, columns and commands that begin like this."""
         if begun.startswith("."):
             return [word for word in (*self._words, ".quit") if word.startswith(begun)]
         try:
@@ -189,7 +189,7 @@ class Prompt:
 
 
 class _Lines:
-    """Lines typed at a terminal, with their history in a file if readline is available."""
+    """Lines typed at a terminal, with a history file if readline is available."""
 
     def __init__(self, history: Path, completions: Callable[[str], list[str]], *, keeps: bool) -> None:
         self._history = history

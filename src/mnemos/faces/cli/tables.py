@@ -1,4 +1,4 @@
-"""Lists as tables for a terminal: the title first, as wide as there is room, and the id last."""
+"""Tables for a terminal: the title first, as wide as possible, and the id last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 Cell = Text | str
 _GAP = 2
 _NARROWEST = 10
-# The share of the screen that a column between the first and the last may take.
+# The largest share of the screen for a column between the first and the last.
 _SHARE = 0.2
 
 
@@ -24,10 +24,10 @@ def print_table(
     right: Sequence[str] = (),
     overflow: Literal["ellipsis", "fold"] = "ellipsis",
 ) -> None:
-    """Print rows on one line each; columns without any text are left out.
+    """Print one row per line, without columns that are empty.
 
-    The first column gives way where there is no room: it is cut, or goes on in the next line with ``fold``.
-    The last, the id, is shown whole; the others are cut when they are very wide.
+    If space is short, the first column is cut, or wrapped with ``fold``. The last one, the id, is shown
+    whole, and the others are only cut when they are very wide.
     """
     texts = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     kept = [place for place in range(len(columns)) if any(row[place].plain for row in texts)]
@@ -51,7 +51,7 @@ def print_table(
 
 
 def print_heading(console: Console, title: Text, rest: Text) -> None:
-    """Print a title and what follows it on one line, if need be with a shorter title."""
+    """Print a title and what follows it on one line, cutting the title if needed."""
     title = title.copy()
     title.truncate(max(console.width - rest.cell_len - _GAP, _NARROWEST), overflow="ellipsis")
     console.print(Text("  ").join([title, rest]) if title.plain else rest)

@@ -1,4 +1,4 @@
-"""``mnemos watch``: record what agent programs write, by reading their files as they grow."""
+"""``mnemos watch``: record agent programs by reading their files as they grow."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
         for path in agent_places.default_places(kind, settings)
     ]
     watch = RunningWatch(os.getpid(), time.time(), settings.space, tuple(kinds))
-    # Held until the process ends, including as the poller.
+    # Held until the process ends, even after it becomes the poller.
     take_lock(settings.home, watch)
     module = "mnemos.integrations.watch"
     command = [sys.executable, "-P", "-m", f"{module}.importer", str(settings.home), settings.space]
     click.echo(f"Watching {', '.join(programs) or 'all programs'}; press Ctrl-C to stop.", err=True)
     task = json.dumps({"places": places, "command": command})
-    # The poller replaces this process, which has loaded more than it needs.
+    # Replace this process, which has loaded more than the poller needs.
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, "-P", "-m", poller.__name__, task])  # noqa: S606 - ourselves
 
@@ -141,7 +141,7 @@ def _describe_service(settings: Settings) -> tuple[bool, str]:
 
 
 def _plan(settings: Settings, programs: tuple[str, ...] = ()) -> tuple[Service, Machine]:
-    # Not for the watch itself.
+    # The watch itself does not need these imports.
     from mnemos.integrations.clients.machine import Machine, build_launch, find_own_program
     from mnemos.integrations.watch.service import plan_service
 

@@ -1,5 +1,4 @@
-"""The memory over HTTP: every operation of the registry at ``POST /v1/{operation}``, and MCP at ``/mcp``.
+"""The memory over HTTP: operations at ``POST /v1/{operation}``, MCP at ``/mcp``.
 
-Only ``mnemos serve`` and ``mnemos ui`` import this package. The MCP SDK is imported where MCP is
-served.
+Only ``mnemos serve`` and ``mnemos ui`` import this package. The MCP SDK is only imported to serve MCP.
 """

@@ -1,4 +1,4 @@
-"""The address that the server listens on, and what one that others reach needs."""
+"""The address to listen on, and what is required if others can reach it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from mnemos.settings import Settings
 
 LOCAL = "127.0.0.1"
 NAMES = (LOCAL, "localhost", "[::1]")
-"""The names by which clients may call this machine."""
+"""Names that clients may use for this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """The way in which clients of other machines reach the server."""
+    """The settings that let clients on other machines reach the server."""
 
     hosts: tuple[str, ...] = ()
-    """Names that they call it by."""
+    """Names that they use for the server."""
     certificate: str | None = None
     key: str | None = None
     """Files for TLS."""
     behind_proxy: bool = False
-    """A proxy has them, and only the proxy reaches the server."""
+    """A proxy terminates TLS, and only the proxy can reach the server."""
 
     @property
     def has_tls(self) -> bool:
@@ -39,7 +39,7 @@ class Exposure:
             raise InvalidInput("TLS needs both --tls-cert and --tls-key.")
         if self.certificate is None:
             return
-        # Few servers have them.
+        # Imported here, because few servers use TLS.
         import ssl
 
         try:
@@ -48,7 +48,7 @@ class Exposure:
             raise InvalidInput(f"{self.certificate} and {self.key} can't be used for TLS: {exc}.") from exc
 
     def check_address(self, address: Address, settings: Settings) -> None:
-        """Raise Refused if others reach the address and something is missing that protects it."""
+        """Raise Refused if others can reach the address without protection."""
         if address.is_local:
             return
         missing = [
@@ -75,19 +75,19 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address and a port; 0 is any that is free."""
+    """An address and a port; 0 stands for any free port."""
 
     host: str
     port: int
 
     @classmethod
     def make(cls, host: str, port: int) -> Address:
-        """Return the address for a host that a person wrote. No name is looked up."""
+        """Return the address for a host that a person typed. Names are not looked up."""
         name = host.strip("[]")
         if name.lower() == "localhost":
             return cls(LOCAL, port)
         try:
-            # Takes every way to write an address that the system takes: 0, 0x0 and 000.0.0.0 are all of them.
+            # Accepts every spelling that the system accepts: 0, 0x0 and 000.0.0.0 all mean 0.0.0.0.
             found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
             return cls(str(ipaddress.ip_address(found[0][4][0])), port)
         except (OSError, ValueError):
@@ -110,6 +110,6 @@ class Address:
             raise Unavailable(
                 f"Can't listen on {self.host}:{self.port}: {why}. Choose another port with --port."
             ) from exc
-        # Connections inherit it. Else the body of every answer waits 40 ms for its head to be acknowledged.
+        # Inherited by connections. Otherwise each body waits 40 ms until its head is acknowledged.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening

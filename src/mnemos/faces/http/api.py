@@ -1,7 +1,7 @@
 """The operations of the registry over HTTP, as an ASGI application.
 
-Before anything else the Host header is checked, then Origin, then the token. There is no CORS header and no
-cookie: a web page of somebody else can neither read an answer nor send a token.
+The Host header is checked first, then Origin, then the token. There are no CORS headers and no cookies, so
+another site's page can neither read an answer nor send a token.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ _PROXIES: Final = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An address alongside those of the operations."""
+    """An address besides those of the operations."""
 
     name: str
-    """The name in the log and in the metrics."""
+    """Its name in the log and the metrics."""
     answer: Callable[[Request], Awaitable[Reply | None]]
-    """Returns the answer; None if it has been sent."""
+    """Returns the answer; None if it was sent already."""
     methods: tuple[str, ...] = ("GET", "HEAD")
-    """Empty for all."""
+    """Empty for all methods."""
     needs_token: bool = True
 
 
 class Api:
-    """Answers requests with what operations return."""
+    """Answers requests by running operations."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class Api:
         *,
         is_public: bool = False,
     ) -> None:
-        """``hosts``: values of the Host header that are answered. ``mcp``: the application at ``/mcp``.
+        """``hosts``: accepted Host headers. ``mcp``: the application at ``/mcp``.
 
-        ``is_public``: other machines reach the server, and the owner's token is not accepted.
+        ``is_public``: other machines can reach the server, so the owner's token is not accepted.
         """
         self._is_public = is_public
         self._spaces = spaces
@@ -109,7 +109,7 @@ class Api:
         try:
             reply = await self._answer(request)
         except asyncio.CancelledError:
-            # Only at the end of the server, which waits no longer.
+            # The server is shutting down and waits no longer.
             reply = refuse(stopping(), entry, self._log)
         except Exception as exc:  # noqa: BLE001 - the outermost loop of this face
             reply = refuse(exc, entry, self._log)
@@ -124,12 +124,12 @@ class Api:
         self._log.end(entry)
 
     def stop(self) -> None:
-        """End what would not end by itself, and what does not end in time."""
+        """Stop what doesn't end by itself or in time."""
         self._events.stop()
         asyncio.get_running_loop().call_later(limits.STOP_SECONDS, self._calls.interrupt)
 
     async def _answer(self, request: Request) -> Reply | None:
-        """Return the answer; None if it has been sent."""
+        """Return the answer; None if it was sent already."""
         self._check_site(request)
         route = self.routes.get(request.path)
         if request.scope["method"] == "OPTIONS":
@@ -137,7 +137,7 @@ class Api:
         if route is None or route.needs_token:
             request.grant = self._admit(request)
             request.entry.token = request.grant.token_id
-            # The owner is alone on this machine, and the page asks several things at once.
+            # No rate limit: the owner is alone on this machine, and the page sends several requests at once.
             is_owner = request.grant.scope is Scope.LOCAL
             if not is_owner and (seconds := self._rates.take(request.grant.token_id)) > 0:
                 wait = {"retry-after": str(math.ceil(seconds))}
@@ -164,12 +164,12 @@ class Api:
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         grant = self._doorkeeper.admit(token.strip()) if scheme.lower() == b"bearer" else None
         if self._is_public and grant is not None and grant.token_id == OWNER:
-            # It never expires, and is for this machine.
+            # The owner's token never expires and is only meant for this machine.
             grant = None
         if grant is None and self._page is not None:
             grant = self._page.sessions.admit(token.strip())
         if grant is None:
-            # Says nothing about the server, whose own messages name the file with the token.
+            # Don't reveal anything about the server: its own message names the file with the token.
             raise Rejection(
                 401,
                 "Send the header 'Authorization: Bearer TOKEN' with a valid token. "
@@ -179,12 +179,12 @@ class Api:
         if grant.scope is Scope.LOCAL and (
             self._is_public or any(name.startswith(_PROXIES) for name, _ in request.scope["headers"])
         ):
-            # Behind a proxy, everybody comes from this machine.
+            # Behind a proxy, all requests come from this machine.
             return replace(grant, scope=Scope.ADMIN)
         return grant
 
     async def _open_session(self, page: Page, request: Request) -> Reply:
-        """Answer what a page asks about its own session, the first time with the code of a link."""
+        """Answer a page about its session. Its first request has the code of a link."""
         is_post = request.scope["method"] == "POST"
         grant = None if is_post and not request.values(b"authorization") else self._admit(request)
         if grant is not None:

@@ -1,6 +1,6 @@
-"""Connections that can't be kept open by saying nothing, and the server that owns them.
+"""Connections that silent clients can't keep open, and the server with them.
 
-uvicorn waits for the rest of a head or a body forever.
+uvicorn waits forever for the rest of a head or a body.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mnemos.faces.http import limits
 
 
 class _Part(Enum):
-    """The part of a request that a connection waits for."""
+    """The part of a request that a connection is waiting for."""
 
     HEAD = "head"
     BODY = "body"
@@ -29,7 +29,7 @@ class _Part(Enum):
 
 
 class Connection(HttpToolsProtocol):
-    """Closes itself when a head or a body takes too long, or a head is too long."""
+    """Closes itself if a head or a body takes too long, or a head is too long."""
 
     _awaits = _Part.HEAD
     _head_bytes = 0
@@ -52,7 +52,7 @@ class Connection(HttpToolsProtocol):
             if self._head_bytes > limits.HEAD_BYTES:
                 self.transport.close()
             elif self._timer is None:
-                # More bytes of a head don't extend its time.
+                # More bytes of a head don't extend its deadline.
                 self._watch_for(limits.HEAD_SECONDS)
 
     def on_message_begin(self) -> None:
@@ -84,7 +84,7 @@ class Connection(HttpToolsProtocol):
     def _expire(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if self.flow.read_paused or (self._awaits is _Part.HEAD and is_answering):
-            # We are the slow side: the client can't send on before the body is taken, or has an answer.
+            # The server is the slow side: the client is waiting for it to read the body or to answer.
             self._watch_for(limits.BODY_SECONDS)
         else:
             self.transport.close()
@@ -96,10 +96,10 @@ class Connection(HttpToolsProtocol):
 
 
 class Serving(uvicorn.Server):
-    """uvicorn sends itself the signal again when it has stopped, which would end us before we close."""
+    """A server that can be closed: uvicorn would raise the signal again before that."""
 
     stops_by: float | None = None
-    """When the process should end, by the monotonic clock, once it is being stopped."""
+    """Once the server is stopping, the monotonic time at which the process should end."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -108,7 +108,7 @@ class Serving(uvicorn.Server):
     async def run_on(
         self, listening: socket.socket, on_stop: Callable[[], object], parent: int | None = None
     ) -> None:
-        """Serve until SIGINT or SIGTERM; requests under way are answered. A second signal ends at once.
+        """Serve until SIGINT or SIGTERM, finishing open requests. A second one ends at once.
 
         ``on_stop`` is called with the first. ``parent``: a pipe that ends when the parent process does.
         """
@@ -142,7 +142,7 @@ def make_server(
             log_config=None,
             access_log=False,
             server_header=False,
-            # A client could claim to be somebody else.
+            # Otherwise a client could claim another address.
             proxy_headers=False,
             limit_concurrency=limits.CONNECTIONS,
             timeout_keep_alive=limits.KEEP_ALIVE_SECONDS,

@@ -1,4 +1,4 @@
-"""Answers sent to a client: in one piece, or piece by piece until the client leaves."""
+"""Delivery of answers to a client, whole or in pieces until the client leaves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def deliver(request: Request, reply: Reply) -> None:
 
 
 async def _deliver_pieces(request: Request, pieces: AsyncGenerator[bytes, None]) -> None:
-    """Send pieces until there are no more, or the client is gone or does not take them."""
+    """Send pieces until they end, or the client leaves or stops reading."""
     gone = asyncio.ensure_future(request.wait_until_gone())
     try:
         while True:
@@ -60,7 +60,7 @@ async def _deliver_pieces(request: Request, pieces: AsyncGenerator[bytes, None])
 
 
 async def begin(pieces: AsyncGenerator[_Piece, None]) -> AsyncGenerator[_Piece, None]:
-    """Make the first piece before an answer begins, so that a failure still has its own status."""
+    """Make the first piece before answering, so that a failure gets its own status."""
     first = await anext(pieces, None)
 
     async def go_on() -> AsyncGenerator[_Piece, None]:
@@ -74,7 +74,7 @@ async def begin(pieces: AsyncGenerator[_Piece, None]) -> AsyncGenerator[_Piece, 
 
 
 async def follow(file: BinaryIO, writing: asyncio.Future[None]) -> AsyncGenerator[bytes, None]:
-    """Yield what is written to a file until the work that writes it has ended; raise its error."""
+    """Yield what a task writes to a file until it ends; raise the task's error."""
     with file:
         at = 0
         while True:

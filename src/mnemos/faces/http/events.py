@@ -1,6 +1,6 @@
-"""Changes as a stream of events, also those that other processes make.
+"""Changes as a stream of events, including changes by other processes.
 
-One poller per process asks the database whether anything was committed, while anybody listens.
+While anybody listens, one poller per process asks the database for commits.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _LOOKS: Final = 60
 
 
 class Events:
-    """The streams of changes of one process."""
+    """All streams of changes of one process."""
 
     def __init__(self, calls: OperationCalls, admit: Callable[[Request], Grant]) -> None:
-        """``admit``: returns the rights of a sender as they are now; raises if there are none any more."""
+        """``admit``: returns a sender's current rights; raises if none are left."""
         self._spaces = calls.spaces
         self._calls = calls
         self._admit = admit
@@ -49,7 +49,7 @@ class Events:
         self.streams = 0
 
     async def answer(self, request: Request) -> Reply:
-        """Answer with the changes after the cursor in Last-Event-ID or ``since``, else with those to come."""
+        """Send the changes after the cursor in Last-Event-ID or ``since``, else new ones."""
         if self.streams >= limits.STREAMS:
             raise Busy("The server has too many open event streams. Try again.")
         last = request.values(b"last-event-id")
@@ -64,7 +64,6 @@ class Events:
         return Reply(200, await begin(self._stream(request, since)), media=EVENTS)
 
     def stop(self) -> None:
-        """End all streams."""
         self._is_stopping = True
         self._announce()
 
@@ -73,11 +72,11 @@ class Events:
         has_begun = False
         try:
             news = self._news
-            # Read before "ready" is sent: a cursor from before a restore is ahead of what there is, so
+            # Read before "ready" is sent: a cursor from before a restore is ahead of the log, so
             # it is replaced by the newest one: what comes after "ready" comes after this page.
             page = await self._read(request.grant.space, since)
             changes = page.changes if since is not None else []
-            # With a cursor from the beginning, a client that is cut off at once misses nothing.
+            # With a cursor from the start, a client that loses the connection at once misses nothing.
             begin = since if since is not None and changes else page.cursor
             has_begun = True
             yield render_event("ready", encode({"cursor": begin}), begin)
@@ -90,7 +89,7 @@ class Events:
                         await asyncio.wait_for(news.wait(), limits.PULSE_SECONDS)
                     except TimeoutError:
                         yield PULSE
-                    # Taken before the changes are read, so that none is missed between the two.
+                    # Taken before the changes are read, so that none in between is missed.
                     news = self._news
                     # A token may have been revoked in the meantime.
                     self._admit(request)
@@ -99,14 +98,14 @@ class Events:
         except (MnemosError, Rejection) as exc:
             if not has_begun:
                 raise
-            # The client asks again, and gets the error with its status.
+            # When the client asks again, it gets the error with its status.
             log.debug("a stream of events ended: %s", type(exc).__name__)
         finally:
             self._leave()
         yield render_event("end", encode({"cursor": since}), since or "")
 
     async def _read(self, space: str, since: str | None) -> ChangesFound:
-        """Read changes once for all streams that are at the same place."""
+        """Read changes once for all streams at the same cursor."""
         key = space, since
         if key not in self._pages:
             self._pages[key], _ = self._calls.start(_NAME, "", partial(self._list, space, since))
@@ -143,14 +142,14 @@ class Events:
 
 def _poll(spaces: Spaces, stop: threading.Event, announce: Callable[[], object]) -> None:
     """Announce commits until ``stop`` is set."""
-    # The loop is closed before this thread ends, when the server stops.
+    # When the server stops, the loop is closed before this thread ends.
     with suppress(RuntimeError):
         while not stop.wait(limits.POLL_SECONDS):
             with suppress(MnemosError), spaces.watch() as look:
                 seen = look()
-                # From now on, every commit is seen. There may have been one before.
+                # From now on, every commit is seen. An earlier one may have been missed.
                 announce()
-                # Not forever: the file may be replaced by another.
+                # Reopen now and then, because the file may be replaced.
                 for _ in range(_LOOKS):
                     if stop.wait(limits.POLL_SECONDS):
                         return

@@ -1,6 +1,6 @@
-"""Files in bodies: exports and backups that are downloaded, and files that are uploaded and imported.
+"""Files in bodies: downloads of exports and backups, and uploads to import.
 
-The paths of these operations are those of the client's machine, so none is read from a request.
+Paths of these operations are paths on the client's machine, so none is read from a request.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ UPLOADED: Final[Mapping[str, str]] = {
     "text/csv": ".csv",
     "text/tab-separated-values": ".tsv",
 }
-"""Endings of uploaded files, by media type. JSON is missing: it holds arguments."""
+"""Endings of uploaded files, by media type. JSON is not among them, because it holds arguments."""
 
 _WRITE_BYTES: Final = 1024 * 1024
 
@@ -81,7 +81,7 @@ def fill_lines(name: str, arguments: dict[str, Any], format: str) -> Operation:
 
 
 def fill_file(name: str, arguments: Mapping[str, Any], path: str = "-") -> Operation:
-    """Fill an operation whose file is in a body, and kept at ``path`` in the meantime."""
+    """Fill an operation whose file is in a body, stored at ``path`` until it has run."""
     _check_no_path(arguments)
     return registry.read(name, {**arguments, "path": path})
 
@@ -93,7 +93,7 @@ def _check_no_path(arguments: Mapping[str, Any], field: str = "path") -> None:
 
 async def send_lines(calls: OperationCalls, call: Call, media: str) -> Reply:
     """Answer with the lines of an operation, as they are written."""
-    # Kept in a file without a name: a slow client must not stop the thread that writes.
+    # Written to an unnamed file, so that a slow client doesn't block the thread that writes.
     file = cast(BinaryIO, tempfile.TemporaryFile(dir=calls.spaces.home))  # noqa: SIM115
 
     def write(_: Cancellation) -> None:
@@ -113,7 +113,7 @@ async def send_lines(calls: OperationCalls, call: Call, media: str) -> Reply:
 
 
 async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
-    """Answer with the file that an operation writes. It is complete and verified before it is sent."""
+    """Send the file that an operation writes, once it is complete and verified."""
     ending = DOWNLOADS[call.name][media]
 
     def write(cancellation: Cancellation) -> BinaryIO:
@@ -124,7 +124,7 @@ async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
         ):
             path = folder / f"file{ending}"
             carry_out(_at(operation, path), memory, cancellation.check)
-            # Its content stays until it is sent, its name does not.
+            # The open file can still be sent after its name is deleted.
             return path.open("rb")
 
     file = await calls.run(call.name, call.owner, write)
@@ -139,14 +139,14 @@ async def send_file(calls: OperationCalls, call: Call, media: str) -> Reply:
 
 
 class Uploads:
-    """Files that are being received."""
+    """Files being received."""
 
     def __init__(self, spaces: Spaces) -> None:
         self._spaces = spaces
         self._open = 0
 
     async def receive(self, request: Request, call: Call) -> Call:
-        """Store the body in a file, and return the call that reads the file and then deletes it."""
+        """Store the body in a file, and return the call that reads and deletes it."""
         operation = call.read_allowed()
         if self._open >= limits.UPLOADS:
             raise Busy("The server is receiving too many files. Try again.")
@@ -168,7 +168,7 @@ class Uploads:
 
 
 async def _store(request: Request, path: Path) -> None:
-    """Write a body to a file as it arrives."""
+    """Write a body to a file while it arrives."""
     try:
         with path.open("xb", buffering=_WRITE_BYTES) as file:
             async for piece in request.pieces(limits.UPLOAD_BYTES):

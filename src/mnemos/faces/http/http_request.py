@@ -34,7 +34,7 @@ class Request:
     """The rights of the sender, once they are known."""
     _headers: dict[bytes, list[bytes]] = field(default_factory=dict)
     switches: dict[str, bool] = field(default_factory=lambda: dict(_DEFAULTS))
-    """See ``Call``. ``person``: the input may have fields that are for people only."""
+    """See ``Call``. With ``person``, the input may have fields that only people may set."""
 
     @property
     def path(self) -> str:
@@ -50,13 +50,13 @@ class Request:
 
     @property
     def media(self) -> str:
-        """The media type of the body; empty without one."""
+        """Return the media type of the body; empty without one."""
         given = self.values(b"content-type")
         return given[0].partition(b";")[0].strip().lower().decode("latin-1") if len(given) == 1 else ""
 
     @property
     def accepted(self) -> list[str]:
-        """The media types that the sender wants, in its order. Weights are not read."""
+        """Return the media types that the sender accepts, in order. Weights are ignored."""
         given = b",".join(self.values(b"accept")).decode("latin-1").lower()
         return [one.partition(";")[0].strip() for one in given.split(",")] if given else []
 
@@ -65,7 +65,7 @@ class Request:
             raise Rejection(405, f"Use {' or '.join(allowed)}.", {"allow": ", ".join(allowed)})
 
     def read_query(self) -> dict[str, str]:
-        """Set the switches that the address has, and return everything else in it."""
+        """Set the switches in the address and return its other parameters."""
         query: bytes = self.scope["query_string"]
         others = {}
         for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if query else ():
@@ -81,7 +81,7 @@ class Request:
         """Return the body, which must arrive in time."""
         pieces = []
         deadline = time.monotonic() + limits.WHOLE_BODY_SECONDS
-        # A connection that sends nothing is closed, see ``Connection``: no timer is needed for the whole.
+        # ``Connection`` closes connections that send nothing, so the whole body needs no timer.
         async for piece in self.pieces(most):
             pieces.append(piece)
             if time.monotonic() > deadline:
@@ -107,6 +107,6 @@ class Request:
                 return
 
     async def wait_until_gone(self) -> None:
-        """Return when the sender has closed the connection. The body must have been read."""
+        """Wait for the sender to close the connection. Read the body first."""
         while (await self.receive())["type"] != "http.disconnect":
             pass

@@ -47,9 +47,10 @@ def serve(
     show: Callable[[str], None] | None = None,
     workers: int = 1,
 ) -> None:
-    """Serve the operations, and with ``tools`` MCP, until SIGINT or SIGTERM; then finish what is written.
+    """Serve operations, and MCP with ``tools``, until SIGINT or SIGTERM.
 
-    With ``show`` also the page: it is called with a link to it. ``workers``: processes that serve.
+    Writes that have begun are finished. With ``show``, the page is served too, and ``show`` is called with a
+    link to it. ``workers``: the number of processes.
     """
     if tools is not None and workers > 1:
         raise InvalidInput("--mcp needs a single process. Use --workers 1, or omit --mcp.")
@@ -61,7 +62,7 @@ def serve(
     run = partial(_run, memory, listening, tools, exposure, has_page=show is not None)
     with ExitStack() as stack:
         if Address(host, port).is_local:
-            # Made before several processes look for it.
+            # Created before several processes look for it.
             load_owner_token(memory.settings)
             file = shlex.quote(str(memory.settings.home / NAME))
             log.info("clients must send this header: Authorization: Bearer $(cat %s)", file)
@@ -91,7 +92,7 @@ def _run(
     calls, mcp = None, None
     spaces, workers = Spaces(memory), Workers()
     if tools is not None:
-        # Imports the MCP SDK, which takes more than half a second.
+        # Imported here, because the MCP SDK takes more than half a second to import.
         from mnemos.faces.mcp import endpoint
 
         calls, mcp = endpoint.make(memory, spaces, tools)
@@ -122,19 +123,19 @@ def _run(
 
 
 def make_link(settings: Settings, url: str) -> str:
-    """Return a link to the page that can be opened once. Browsers don't send what follows ``#``."""
+    """Return a link that opens the page once. Browsers don't send its fragment."""
     return f"{url}#t={make_code(settings, time.time())}"
 
 
 def _list_hosts(host: str, port: int, allowed: Sequence[str]) -> list[str]:
     names = dict.fromkeys((host, *NAMES))
-    # Clients leave the usual port out, and a proxy may have another.
+    # Clients leave out the default port, and a proxy may listen on another one.
     usual = [name for name in names if port in (80, 443)]
     return [f"{name}:{port}" for name in (*names, *allowed)] + usual + list(allowed)
 
 
 def open_ahead(memory: Memory) -> None:
-    """Open a memory that is there and load what a question needs, so that no first call waits for it."""
+    """Open an existing memory and load the model, so that no first call has to wait."""
     try:
         if memory.home.exists:
             with asked_in(None, private=True):
@@ -144,5 +145,5 @@ def open_ahead(memory: Memory) -> None:
 
 
 def _spare_loaded(*_: object) -> None:
-    """Leave what is loaded out of garbage collections, which stopped every thread for up to 56 ms."""
+    """Exempt loaded modules from garbage collection, whose pauses reached 56 ms."""
     gc.freeze()

@@ -7,62 +7,62 @@ from collections.abc import Callable
 from typing import Final
 
 HEAD_BYTES: Final = 64 * 1024
-"""For the request line and the headers, beyond what arrived in one piece."""
+"""Maximum size of the request line and headers, beyond what arrived in one piece."""
 BODY_BYTES: Final = 1024 * 1024
 APPEND_BYTES: Final = 16 * 1024 * 1024
-"""For operations that carry a whole message or file in their input."""
+"""Maximum body of operations whose input contains a whole message or file."""
 LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_rewrite", "sessions_import", "sync_answer"})
 JSON_DEPTH: Final = 64
 UPLOAD_BYTES: Final = 4 * 1024**3
 UPLOADS: Final = 4
-"""The most files that are received at once."""
+"""Maximum number of files received at once."""
 
 HEAD_SECONDS: Final = 5.0
-"""From the first byte of a request, or from connecting, to the end of its head."""
+"""Seconds from the first byte of a request, or from connecting, to the end of its head."""
 KEEP_ALIVE_SECONDS: Final = 60
-"""The time a connection stays open after an answer. A client may write on it just as it is closed."""
+"""Seconds for which an idle connection stays open. A client may write just as it is closed."""
 BODY_SECONDS: Final = 10.0
-"""The longest pause between two pieces of a body."""
+"""Maximum pause between two pieces of a body, in seconds."""
 WHOLE_BODY_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 30.0
-"""For an operation that reports no progress."""
+"""Time limit in seconds of an operation that reports no progress."""
 STALL_SECONDS: Final = 60.0
-"""The time a client has to take the next piece of an answer."""
+"""Seconds that a client has to take the next piece of an answer."""
 PULSE_SECONDS: Final = 15.0
-"""The time between two lines of a stream without news, so that no proxy closes it."""
+"""Seconds between keep-alives on a quiet stream, so that no proxy closes it."""
 STOP_SECONDS: Final = 8.0
-"""The time requests still have when the server is stopped. Then they get an error."""
+"""Seconds that requests still have when the server is stopped. Then they get an error."""
 CUT_SECONDS: Final = 9
-"""Then requests are cut off that can't even get an error, such as those whose body has not arrived."""
+"""Seconds until requests are cut off that can't even get an error, as their body has not arrived."""
 END_SECONDS: Final = 9.8
-"""Then the process ends, even if something still runs."""
+"""Seconds until the process ends, even if something is still running."""
 
 CONNECTIONS: Final = 1024
 IN_FLIGHT: Final = 64
-"""The most calls of one token that run or wait in a pool."""
+"""Maximum number of calls per token that run or wait in a pool."""
 POOL: Final = 128
-"""The most calls of all tokens that run or wait in a pool."""
+"""Maximum number of calls of all tokens that run or wait in a pool."""
 STREAMS: Final = 32
-"""The most streams of events that are open at once."""
+"""Maximum number of open event streams."""
 POLL_SECONDS: Final = 0.25
-"""The time between two looks for changes of other processes, while anybody listens."""
+"""Seconds between two checks for other processes' changes, while anybody listens."""
 PER_SECOND: Final = 50.0
 BURST: Final = 200.0
-"""The most requests that a token may send at once after a pause."""
+"""Maximum burst of requests per token, after a pause."""
 
 SPACES: Final = 32
-"""The most memories that stay open."""
+"""Maximum number of memories kept open."""
 
 
 class Rates:
-    """A bucket per token, which fills steadily and is emptied by requests."""
+    """A token bucket per caller: it fills steadily, and each request takes from it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, token_id: str) -> float:
-        """Count a request; return the seconds to wait if it is one too many, else 0."""
+        """Count a request. Return the seconds to wait if it is one too many, else 0."""
         now = self._clock()
         left, at = self._buckets.get(token_id, (BURST, now))
         left = min(BURST, left + (now - at) * PER_SECOND)

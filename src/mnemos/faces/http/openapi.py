@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the server, made from the registry: ``python -m mnemos.faces.http.openapi``."""
+"""The server's OpenAPI 3.1 document: ``python -m mnemos.faces.http.openapi``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def render_document() -> bytes:
 
 
 def make_document() -> dict[str, Any]:
-    """Return the document. Request schemas have no ``default``, which generators take for required."""
+    """Return the document. Inputs have no ``default``: generators would require them."""
     return _open_objects(
         {
             "openapi": "3.1.0",
@@ -73,7 +73,7 @@ def make_document() -> dict[str, Any]:
 
 
 def _open_objects(schema: dict[str, Any]) -> dict[str, Any]:
-    """Say of objects without known fields that they may have any: generators take silence for none."""
+    """Declare open objects as open, because generators otherwise allow no fields."""
 
     def walk(value: Any) -> Any:
         if isinstance(value, list):
@@ -93,7 +93,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
     described = _answer(
         entry.name, traits.title, {"anyOf": [result, _refer("Preview")]} if has_preview else result
     )
-    # Not of every operation, though all can answer with events: typed clients would get a text or a result.
+    # All can send events, but typed clients of the others would get a text or a result.
     streams = [EVENTS] if registry.is_long(entry.name) else []
     files = [*DOWNLOADS.get(entry.name, ()), *(LINES if has_lines(entry.name) else ())]
     described["responses"]["200"]["content"] |= {media: {"schema": _TEXTS} for media in [*streams, *files]}
@@ -109,7 +109,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in switches],
         "requestBody": {
             "required": bool(schema.get("required")),
-            # The arguments next to a file are in the query.
+            # With a file in the body, the arguments are in the query.
             "content": {"application/json": {"schema": schema}}
             | {media: {"schema": _TEXTS} for media in uploads},
         },
@@ -166,12 +166,12 @@ def _move_default(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_answers() -> dict[str, Any]:
-    """Return the schemas of all results and their parts, by name."""
+    """Return the schemas of all results and their parts by name."""
     results = {registry.result_of(registry.load(entry)) for entry in ENTRIES}
     kinds = [*sorted(results, key=lambda kind: kind.__name__), Error, Health, Preview]
     _, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     for schema in components.values():
-        # A field with a default is in every answer. One that can be missing is UNSET and has none.
+        # A field with a default is in every answer. A field that can be missing has UNSET instead.
         fields = schema.get("properties", {})
         always = {name for name, field in fields.items() if "default" in field}
         schema["required"] = [name for name in fields if name in always or name in schema["required"]]

@@ -31,8 +31,6 @@ _Outcome = TypeVar("_Outcome")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to run an operation."""
-
     name: str
     grant: Grant
     read: Callable[[], Operation]
@@ -42,9 +40,9 @@ class Call:
     carries_file: bool = False
     """See ``check_allowed``."""
     file: str = ""
-    """The file that was uploaded; its path stays out of answers."""
+    """The uploaded file, whose path is removed from answers."""
     log: bool = False
-    """Adds ``log_entries`` to the answer: the log entries of this call that can be undone."""
+    """Adds ``log_entries`` to the answer: this call's log entries that can be undone."""
     kept: ExitStack = field(default_factory=ExitStack)
     """Closed when the operation has ended."""
 
@@ -70,7 +68,7 @@ class OperationCalls:
         return len(self._pending)
 
     def interrupt(self) -> None:
-        """Stop what can be stopped, and answer all that wait: the server is about to end."""
+        """Stop what can be stopped, and answer all waiting callers: the server is ending."""
         self._is_stopping = True
         for outcome, cancellation in list(self._pending.items()):
             cancellation.request()
@@ -79,9 +77,9 @@ class OperationCalls:
     def start(
         self, name: str, owner: str, work: Callable[[Cancellation], _Outcome]
     ) -> tuple[asyncio.Future[_Outcome], Cancellation]:
-        """Run the work of an operation in its pool. It is brought to its end, whoever waits for it.
+        """Run an operation in its pool, to the end even if nobody waits for it.
 
-        ``owner``: the token of the caller, or "" for what several callers get. Raises Busy if it is too much.
+        ``owner``: the caller's token, or "" for work that several callers share. Raises Busy if full.
         """
         if self._is_stopping:
             raise stopping()
@@ -89,7 +87,7 @@ class OperationCalls:
         outcome: asyncio.Future[_Outcome] = loop.create_future()
 
         def pass_on(result: _Outcome | None, error: Exception | None) -> None:
-            # The loop is closed before the threads are, when the server stops.
+            # When the server stops, the loop is closed before the threads.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._finish, outcome, result, error)
 
@@ -98,7 +96,7 @@ class OperationCalls:
         return outcome, cancellation
 
     async def run(self, name: str, owner: str, work: Callable[[Cancellation], _Outcome]) -> _Outcome:
-        """Wait for the work of an operation, for a short one within its time."""
+        """Wait for an operation; one without progress has a time limit."""
         outcome, cancellation = self.start(name, owner, work)
         if registry.is_long(name):
             return await outcome
@@ -112,12 +110,12 @@ class OperationCalls:
 
     @contextmanager
     def use(self, grant: Grant) -> Iterator[Memory]:
-        """Return the memory that a token is for; what is done with it is done in its name."""
+        """Return the memory of a token. Changes are logged under the token's name."""
         with act_as(grant.actor), self.spaces.use(grant.space, by_person=grant.is_person) as memory:
             yield memory
 
     def perform(self, call: Call, cancellation: Cancellation, progress: Progress | None = None) -> bytes:
-        """Return the answer to a call in JSON."""
+        """Return a call's answer in JSON."""
         if not call.file:
             return self._perform(call, cancellation, progress)
         name = Path(call.file).name
@@ -126,7 +124,7 @@ class OperationCalls:
         except MnemosError as exc:
             said = str(exc).replace(call.file, name)
             if isinstance(exc, Corrupt) and call.file in str(exc):
-                # The file of the client, not one of the home.
+                # Name the client's file, not the server's copy.
                 raise InvalidInput(said) from exc
             exc.args = (said,)
             raise
@@ -173,12 +171,12 @@ def stopping() -> Unavailable:
 
 
 def _encode_result(result: Result, *, text: bool) -> bytes:
-    """Return what ``registry.perform`` returns, in JSON."""
+    """Encode a result like ``registry.perform`` does, as JSON."""
     if not text:
         return encode(result)
     if "text" in result.__struct_fields__:
         return encode(builtins(result))
-    # Added to the end: a dict in between would take longer than most operations.
+    # Appended to the bytes, because decoding to a dict takes longer than most operations.
     return _add_field(encode(result), "text", result.as_text())
 
 
@@ -188,12 +186,12 @@ def _add_field(body: bytes, name: str, value: Any) -> bytes:
 
 
 def read_json(name: str, body: bytes, *, by_person: bool) -> Operation:
-    """Read the input of an operation, straight into it if that can be done."""
+    """Read an operation's input, decoding straight into it where possible."""
     if body.count(b"{") + body.count(b"[") <= limits.JSON_DEPTH:
         try:
             operation = _decoder(name).decode(body)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            # Taken below in another form, or explained.
+            # The slower way below accepts other forms, or explains the error.
             pass
         else:
             if by_person or registry.has_only_offered(operation):
@@ -207,7 +205,7 @@ def _decoder(name: str) -> msgspec.json.Decoder[Operation]:
 
 
 def read_arguments(body: bytes) -> dict[str, Any]:
-    """Read the input of an operation; an empty body is an empty input."""
+    """Read an operation's arguments; an empty body has none."""
     try:
         value = msgspec.json.decode(body) if body.strip() else {}
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:

@@ -1,4 +1,4 @@
-"""The address of each operation: reads its input, and answers in the form that the client asks for."""
+"""The route of an operation: reads its input and answers in the client's format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OperationRoute:
         self._uploads = Uploads(calls.spaces)
 
     async def answer(self, request: Request, name: str) -> Reply:
-        """Run an operation. Its arguments are in the body, or in the address alongside an uploaded file."""
+        """Run an operation. Arguments are in the body or, with an upload, in the address."""
         if name not in BY_NAME:
             registry.find(name[:80])
         request.entry.operation = name
@@ -63,7 +63,7 @@ class OperationRoute:
             return await send_lines(self._calls, Call(name, request.grant, read, carries_file=True), form)
         if form in _FILES:
             read = partial(fill_file, name, read_arguments(body))
-            # A backup holds every space, so that it stays with the owner of the home.
+            # A backup holds every space, so only the owner of the home may have one.
             call = Call(name, request.grant, read, carries_file=name != "backup")
             return await send_file(self._calls, call, form)
         if name in DOWNLOADS and "path" not in read_arguments(body):
@@ -83,7 +83,7 @@ class OperationRoute:
         try:
             return await self._run(call, request, _choose_form(request, name))
         except MnemosError:
-            # It may not have begun.
+            # It may not have started.
             call.kept.close()
             raise
 
@@ -102,7 +102,7 @@ class OperationRoute:
 
 
 def _choose_form(request: Request, name: str) -> str:
-    """Return the first media type among those that the client accepts in which the operation can answer."""
+    """Return the first media type the client accepts that the operation can send."""
     accepted = request.accepted
     for media in accepted:
         if media in _ANYTHING:

@@ -1,7 +1,7 @@
-"""The page in a browser: its files, and the sessions that it asks with.
+"""The page in a browser: its files and its sessions.
 
-The files are public, they hold nothing of a memory. The page gets everything else from operations, with a
-token like any client.
+The files are public, because they contain nothing of a memory. The page gets everything else from operations,
+with a token like any client.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Asked(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Page:
-    """Answers requests of browsers."""
+    """Answers browsers."""
 
     def __init__(self, sessions: PageSessions) -> None:
         self.sessions = sessions
@@ -57,23 +57,22 @@ class Page:
 
     @property
     def paths(self) -> Iterable[str]:
-        """The addresses of the files."""
         return self._files
 
     async def send_file(self, request: Request) -> Reply:
         content, media = self._files[request.path]
         if b"gzip" not in b",".join(request.values(b"accept-encoding")):
             return Reply(200, content, _SECURITY, media)
-        # Files are public: their length tells nobody anything.
+        # Compressed, because the files are public and their length gives nothing away.
         return Reply(200, _compress(content), {**_SECURITY, "content-encoding": "gzip"}, media)
 
     def trade(self, body: bytes) -> Reply:
-        """Trade the code of a link for a token."""
+        """Trade a link's code for a token."""
         session, token = self.sessions.trade(_read(body).code or "")
         return describe(session.grant, token)
 
     def branch(self, grant: Grant, body: bytes) -> Reply:
-        """Return a token for another space; only the owner has one for each."""
+        """Return a token for another space. Only the owner may have one for each space."""
         if grant.scope is not Scope.LOCAL or grant.operations != "all":
             raise NotAllowed(f"This token is for the space {grant.space!r} only.")
         session, token = self.sessions.branch(_read(body).space or grant.space)
@@ -88,7 +87,7 @@ def _read(body: bytes) -> _Asked:
 
 
 def describe(grant: Grant, token: str | None = None) -> Reply:
-    """Return the rights of a token, so that the page offers nothing that would be refused."""
+    """Return a token's rights, so that the page doesn't offer what would be refused."""
     about: dict[str, Any] = {
         "space": grant.space,
         "scope": grant.scope.name.lower(),

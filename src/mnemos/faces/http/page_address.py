@@ -1,4 +1,4 @@
-"""The server of a home that shows the page, so that a second `mnemos ui` finds the first."""
+"""The address of a home's page, so that a second `mnemos ui` finds the first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOCK = ".serving.lock"
 
 @contextmanager
 def announce(home: Path, url: str) -> Iterator[None]:
-    """Say where the page is, unless another server of the home does; a killed one counts as gone."""
+    """Record the page's address, unless another running server of the home did."""
     with ExitStack() as held:
         try:
             held.enter_context(files.lock(home, _LOCK, 0))
@@ -30,9 +30,9 @@ def announce(home: Path, url: str) -> Iterator[None]:
 
 
 def find_running(home: Path) -> str | None:
-    """Return the address of the page of a home; None if no server shows it."""
+    """Return the address of a home's page; None if no server is running."""
     try:
-        # The one that holds the lock is alive: the system takes it from a process that ends.
+        # A process that holds the lock is alive, because the system releases it when one ends.
         with files.lock(home, _LOCK, 0):
             return None
     except Busy:

@@ -29,7 +29,7 @@ from mnemos.operations.base import Question
 JSON: Final = "application/json"
 EVENTS: Final = "text/event-stream"
 
-# An error has the status of the nearest class above it; those without one are failures of ours.
+# An error has the status of its nearest base class. Others are failures of the server.
 _STATUSES: Final[Mapping[type[MnemosError], int]] = {
     InvalidInput: 400,
     TooLarge: 413,
@@ -45,7 +45,7 @@ _STATUSES: Final[Mapping[type[MnemosError], int]] = {
 }
 
 
-# Codes of requests that are wrong in themselves; the others are in the tree of errors.
+# Codes of malformed requests. All others are in the tree of errors.
 REJECTIONS: Final[Mapping[int, str]] = {
     400: "incomplete",
     401: "unauthenticated",
@@ -60,7 +60,7 @@ REJECTIONS: Final[Mapping[int, str]] = {
 
 
 class Rejection(Exception):
-    """A request that is answered with an error before or instead of running an operation."""
+    """A request answered with an error, before or instead of running an operation."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -80,7 +80,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Error(msgspec.Struct, frozen=True):
-    """The reason why a request failed. The log of the server has the request id."""
+    """The reason why a request failed. The server's log has the request id."""
 
     error: Failure
     request_id: str
@@ -92,7 +92,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """The things an operation would delete (empty for none), and its questions."""
+    """The things that an operation would delete (empty for none), and its questions."""
 
     at_stake: str
     questions: Sequence[Question]
@@ -102,15 +102,15 @@ class Preview(msgspec.Struct, frozen=True):
 class Reply:
     status: int
     body: bytes | AsyncGenerator[bytes, None]
-    """The whole body, or its pieces as they are made."""
+    """The whole body, or its pieces as they are produced."""
     headers: Mapping[str, str] = field(default_factory=dict)
     media: str = JSON
 
 
 def refuse(exc: Exception, entry: Entry, request_log: RequestLog) -> Reply:
-    """Return the answer to a request that failed; an unexpected failure is logged."""
+    """Return the answer to a failed request. Unexpected failures are logged."""
     if not isinstance(exc, Rejection | MnemosError):
-        # Not the text of the exception, which may quote a memory.
+        # Don't send the exception's text, which may quote a memory.
         where = "".join(traceback.format_tb(exc.__traceback__))
         request_log.fail(entry, f"{type(exc).__name__}\n{where}")
         exc = Rejection(500, "The server failed unexpectedly. Its log has the request id.")
@@ -123,7 +123,7 @@ def refuse(exc: Exception, entry: Entry, request_log: RequestLog) -> Reply:
 
 
 def encode(value: Any) -> bytes:
-    """Return a value in JSON. A path may contain bytes that are not UTF-8: they are replaced."""
+    """Encode a value as JSON, replacing bytes of paths that are not UTF-8."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -131,6 +131,6 @@ def encode(value: Any) -> bytes:
 
 
 def render_event(name: str, data: bytes, event_id: str = "") -> bytes:
-    """Return an event of a stream; ``data`` is JSON, which has no line breaks."""
+    """Render an event of a stream. ``data`` is JSON, without line breaks."""
     about = f"id: {event_id}\n" if event_id else ""
     return f"event: {name}\n{about}data: ".encode() + data + b"\n\n"

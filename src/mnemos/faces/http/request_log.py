@@ -1,4 +1,4 @@
-"""One line of JSON per request, and counts of them, without contents and tokens."""
+"""A request log, one line of JSON per request, and counts. No contents or tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _encoder = msgspec.json.Encoder()
 
 @dataclass(slots=True)
 class Entry:
-    """A request, as far as it is known."""
+    """The known facts about a request."""
 
     request_id: str
     began: float
@@ -30,7 +30,7 @@ class RequestLog:
     def __init__(
         self, write: Callable[[bytes], object] = lambda _: None, clock: Callable[[], float] = time.time
     ) -> None:
-        """``write`` gets the lines. The module for logging would take longer than the checks of a request."""
+        """``write`` takes the lines. The logging module is slower than checking a request."""
         self._write = write
         self._clock = clock
         self._requests: Counter[tuple[str, int]] = Counter()
@@ -54,7 +54,7 @@ class RequestLog:
         self._write(_encoder.encode(line) + b"\n")
 
     def render(self, gauges: Mapping[str, int]) -> bytes:
-        """Return the counts in the text format of Prometheus."""
+        """Render the counts in the text format of Prometheus."""
         lines = ["# TYPE mnemos_requests_total counter"]
         lines += [
             f'mnemos_requests_total{{operation="{operation}",status="{status}"}} {count}'
@@ -74,7 +74,7 @@ class RequestLog:
 
 
 def log_to_stderr() -> None:
-    """Write messages for people with our name in front."""
+    """Log messages for people to standard error, prefixed with our name."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mnemos: %(message)s")
     # A client that sends garbage should not fill the log with it.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

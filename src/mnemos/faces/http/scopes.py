@@ -1,4 +1,4 @@
-"""Which operations a token allows."""
+"""Scopes: which operations a token allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRANT: Final = "mnemos.grant"
 
 
 def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file: bool = False) -> None:
-    """Raise NotAllowed unless the token allows an operation with this input.
+    """Raise NotAllowed unless a token allows an operation with this input.
 
     ``carries_file``: its file is the body of the request or the answer, and not one of this machine.
     """
@@ -46,7 +46,7 @@ def needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
 
 
 def usual_scope(kind: type[Operation]) -> Scope:
-    """Return the scope that an operation needs with most inputs that change something."""
+    """Return the scope that an operation usually needs to change something."""
     traits = kind.traits
     if traits.local:
         return Scope.LOCAL
@@ -62,7 +62,7 @@ def _names(operations: str) -> frozenset[str]:
 
 @cache
 def _least_needed(name: str) -> Scope:
-    """Return the least scope with which some input of an operation is allowed."""
+    """Return the least scope that allows an operation with some input."""
     kind = registry.find(name)
     usual = usual_scope(kind)
     may_read = usual is not Scope.LOCAL and kind.writes is not Operation.writes
@@ -70,5 +70,5 @@ def _least_needed(name: str) -> Scope:
 
 
 def list_allowed(grant: Grant) -> list[str]:
-    """Return the operations that a token allows, at least with some input."""
+    """Return the operations that a token allows with at least some inputs."""
     return sorted(name for name in _names(grant.operations) if _least_needed(name) <= grant.scope)

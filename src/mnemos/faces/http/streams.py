@@ -1,4 +1,4 @@
-"""Calls that are answered by a stream of events: progress, then the result or an error."""
+"""Calls answered by an event stream: progress, then the result or an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAUSE_SECONDS: Final = 0.1
 
 
 class _Reporter:
-    """A progress that is sent as events, at most ten per second. Stops the work if it is cancelled."""
+    """Sends progress as events, at most ten per second, and stops cancelled work."""
 
     def __init__(self, send: Callable[[bytes], object], cancellation: Cancellation) -> None:
         self.label = ""
@@ -34,7 +34,7 @@ class _Reporter:
         if label == self.label and now - at < _PAUSE_SECONDS:
             return
         self._sent = self.label, now
-        # The loop is closed before the threads are, when the server stops.
+        # When the server stops, the loop is closed before the threads.
         with suppress(RuntimeError):
             self._send(render_event("progress", encode({"share": round(share, 4), "label": self.label})))
 
@@ -44,7 +44,7 @@ async def stream_call(
 ) -> AsyncGenerator[bytes, None]:
     """Run an operation and yield its progress, then its result or error.
 
-    A call that fails without progress raises its error instead. One that nobody listens to goes on.
+    If it fails before any progress, the error is raised instead. It continues if nobody listens.
     """
     events: asyncio.Queue[bytes] = asyncio.Queue()
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Several processes that serve one socket."""
+"""Supervision of several processes that serve one socket."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from mnemos.errors import Refused, Unavailable
 log = logging.getLogger("mnemos.serve")
 
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
-# This number of processes that end by themselves within this time is more than bad luck.
+# If this many processes end within this time, something is wrong with all of them.
 _FAILURES: Final = 5
 _SECONDS: Final = 10.0
 
 
 def supervise(count: int, run: Callable[[int], None]) -> None:
-    """Call ``run`` in ``count`` processes until SIGINT or SIGTERM; start one again that ends by itself.
+    """Run ``run`` in ``count`` processes until SIGINT or SIGTERM, restarting those that end.
 
     ``run`` gets the end of a pipe that is closed when this process ends, however it ends.
     """
@@ -41,7 +41,7 @@ def supervise(count: int, run: Callable[[int], None]) -> None:
                 workers.add(_start(run, ours, theirs, before))
             number = signal.sigwait(watched)
             if number in _STOP:
-                # A second signal ends what did not end after the first.
+                # A second signal kills what the first one did not end.
                 _send(workers, signal.SIGKILL if is_stopping else signal.SIGTERM)
                 is_stopping = True
             for worker in [one for one in workers if os.waitpid(one, os.WNOHANG)[0]]:
@@ -65,7 +65,7 @@ def _send(workers: set[int], number: signal.Signals) -> None:
 
 
 def _start(run: Callable[[int], None], ours: int, theirs: int, mask: set[int | signal.Signals]) -> int:
-    """Start a process, which never returns."""
+    """Start a process. Never returns in the child."""
     worker = os.fork()
     if worker:
         return worker

@@ -1,4 +1,4 @@
-"""Threads that run operations, and the memories that they run on."""
+"""Threads that run operations, and the memories they work on."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ _Outcome = TypeVar("_Outcome")
 
 _LOOK, _END = "look", "end"
 _SEARCHES = frozenset({"recall", "session_search", "sessions_search", "memory_search", "entries_query"})
-# The sandbox may compute for long, in another process.
+# The sandbox may run for long, in another process.
 _SQL = frozenset({"sqlite_query"})
 
 
 @dataclass(slots=True, eq=False)
 class Task(Generic[_Outcome]):
-    """Work that waits for a thread."""
-
     work: Callable[[Cancellation], _Outcome]
     done: Callable[[_Outcome | None, Exception | None], object]
-    """Called in the thread, with the outcome or with the error."""
+    """Called in the thread, with the result or the error."""
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     def run(self) -> None:
@@ -48,20 +46,20 @@ class Task(Generic[_Outcome]):
 
 
 class Pool:
-    """Threads that take the tasks of each owner in turn. One owner never has all of them.
+    """Threads that serve the owners in turn. No owner ever has all of them.
 
-    Not a ThreadPoolExecutor, which takes tasks in the order in which they come: whoever sends many slow ones
-    would make all others wait.
+    A ThreadPoolExecutor takes tasks in the order they come, so one client with many slow tasks would make all
+    others wait.
     """
 
     def __init__(self, name: str, share: int) -> None:
-        """``share``: the threads that one owner may have at once. There is one more."""
+        """``share``: how many threads an owner may use at once. The pool has one more."""
         self._name = name
         self._share = share
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._wake: SimpleQueue[str] = SimpleQueue()
-        # By owner, whose turn is next first.
+        # Tasks by owner. The owner whose turn is next comes first.
         self._waiting: dict[str, deque[Task[Any]]] = {}
         self._held: dict[str, int] = {}
         self._running: dict[str, list[Task[Any]]] = {}
@@ -83,14 +81,13 @@ class Pool:
         self._wake.put(_LOOK)
 
     def cancel(self) -> None:
-        """Stop what can be stopped."""
         with self._lock:
             for tasks in (*self._waiting.values(), *self._running.values()):
                 for task in tasks:
                     task.cancellation.request()
 
     def close(self, deadline: float | None) -> bool:
-        """Wait until everything has ended; return whether it did before the deadline."""
+        """Wait until everything has ended. Returns False after the deadline."""
         for _ in self._threads:
             self._wake.put(_END)
         for thread in self._threads:
@@ -99,14 +96,14 @@ class Pool:
 
     def _work(self) -> None:
         while self._wake.get() is _LOOK:
-            # A thread that finds nothing it may take can sleep: those of that owner go on when they are free.
+            # A thread that may take nothing can sleep: busy threads of those owners take their tasks.
             while taken := self._take():
                 owner, task = taken
                 try:
                     task.run()
                 finally:
                     self._release(owner, task)
-                    # Not kept until the next one: it may hold a large body.
+                    # Released before the next task comes, because it may hold a large body.
                     del taken, task
 
     def _take(self) -> tuple[str, Task[Any]] | None:
@@ -116,7 +113,7 @@ class Pool:
                 if len(running) < self._share:
                     task = tasks.popleft()
                     running.append(task)
-                    # To the end of the line.
+                    # The owner goes to the end of the line.
                     del self._waiting[owner]
                     if tasks:
                         self._waiting[owner] = tasks
@@ -132,7 +129,7 @@ class Pool:
 
 
 class Workers:
-    """Four pools, so that an import, a search or SQL does not delay what is quick."""
+    """Four pools, so that imports, searches and SQL don't delay quick operations."""
 
     def __init__(self) -> None:
         self._quick = Pool("mnemos-quick", 7)
@@ -150,7 +147,7 @@ class Workers:
         work: Callable[[Cancellation], _Outcome],
         done: Callable[[_Outcome | None, Exception | None], object],
     ) -> Cancellation:
-        """Run the work of an operation in its pool; raise Busy if its owner or all have too much there."""
+        """Run work in an operation's pool; Busy if its owner or the pool has too much."""
         task = Task(work, done)
         self._choose(name).submit(owner, task)
         return task.cancellation
@@ -163,10 +160,7 @@ class Workers:
         return self._sql if name in _SQL else self._quick
 
     def close(self, deadline: float | None = None) -> bool:
-        """Stop what can be stopped, and wait for the rest: a write that has begun is finished.
-
-        Returns whether all ended before the deadline of the monotonic clock.
-        """
+        """Stop what can be stopped, and finish writes. Returns False after the deadline."""
         for pool in self._pools:
             pool.cancel()
         ended = [pool.close(deadline) for pool in self._pools]
@@ -180,13 +174,13 @@ class _Opened:
 
 
 class Spaces:
-    """The memories of one home, one for each space that is in use."""
+    """The open memories of a home, one per space."""
 
     def __init__(self, memory: Memory) -> None:
-        """``memory``: the one of the server's own space, which its owner closes."""
+        """``memory``: the memory of the server's own space, which its owner closes."""
         self._own = memory
         self._lock = threading.Lock()
-        # In the order of their last use.
+        # Ordered by last use.
         self._opened: dict[tuple[str, str], _Opened] = {}
 
     @property
@@ -194,7 +188,7 @@ class Spaces:
         return self._own.settings.home
 
     def measure(self) -> dict[str, int]:
-        """Return the size of the database, in which all spaces are, and counts of the server's own space."""
+        """Return the size of the database, and counts of the server's own space."""
         if self._own.home.is_server:
             size = self._own.storage.usage().file_bytes
         else:
@@ -212,12 +206,12 @@ class Spaces:
         }
 
     def watch(self) -> AbstractContextManager[Callable[[], object]]:
-        """Return a function whose value changes with each commit, in any space; see ``Storage.watch``."""
+        """Return a function whose value changes with each commit to any space."""
         return self._own.storage.watch()
 
     @contextmanager
     def use(self, space: str, *, by_person: bool = False) -> Iterator[Memory]:
-        """Return the memory of a space, which stays open while it is used.
+        """Return the memory of a space, which stays open while it is in use.
 
         ``by_person``: facts that are stored with it were stated by the user.
         """

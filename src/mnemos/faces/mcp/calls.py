@@ -1,4 +1,4 @@
-"""Operations run for clients: on one memory, in worker threads."""
+"""Operations run for MCP clients, on one memory and in worker threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Calls:
     """
 
     def __init__(self, memory: Memory, entries: Sequence[Entry], spaces: Spaces | None = None) -> None:
-        """``entries``: the tools that are offered. ``spaces``: for clients with tokens of other spaces.
+        """``entries``: the tools on offer. ``spaces``: for clients with other tokens.
 
         Nothing is opened before it is needed.
         """
@@ -56,7 +56,7 @@ class Calls:
         self._places = threading.Semaphore(_THREADS)
 
     def limited_to(self, grant: Grant) -> Calls:
-        """Return the same for a client that may do less, or in another space."""
+        """Return a copy for a client with fewer rights or another space."""
         limited = copy.copy(self)
         limited._grant = grant
         return limited
@@ -68,7 +68,7 @@ class Calls:
         session_id: str,
         gone: Gone | None = None,
     ) -> dict[str, Any]:
-        """Answer a tool call in the shape of the protocol; a failure is an answer too."""
+        """Answer a tool call in the protocol's form; a failure is an answer too."""
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
@@ -85,13 +85,13 @@ class Calls:
     async def run(
         self, name: str, arguments: Mapping[str, Any], session_id: str, gone: Gone | None = None
     ) -> dict[str, Any]:
-        """Run an operation, offered as a tool or not; failures raise MnemosError.
+        """Run an operation, whether or not it is offered as a tool. Raises MnemosError.
 
         ``session_id``: the session of the connection, for operations that take one and are not given one.
         """
         cancellation = Cancellation()
         work = partial(self._run, cancellation, name, _in_session(BY_NAME[name], arguments, session_id))
-        # Tasks of asyncio: a task group of anyio takes longer than most operations.
+        # asyncio tasks, because an anyio task group takes longer than most operations.
         thread = asyncio.create_task(anyio.to_thread.run_sync(work, limiter=self._limiter))
         watch = None if gone is None else asyncio.create_task(_request_when(gone, cancellation))
         try:
@@ -109,7 +109,7 @@ class Calls:
                 watch.cancel()
 
     async def warm_up(self) -> None:
-        """Open an existing memory, so that the first call need not wait for it."""
+        """Open an existing memory, so that the first call doesn't have to wait."""
         try:
             if self._memory.home.exists:
                 await anyio.to_thread.run_sync(self._open, limiter=self._limiter)
@@ -117,7 +117,7 @@ class Calls:
             log.debug("opening ahead failed; the first call will report it", exc_info=True)
 
     def settle(self) -> None:
-        """Wait for running calls; afterwards the memory can be closed."""
+        """Wait for running calls, after which the memory can be closed."""
         for _ in range(_THREADS):
             self._places.acquire()
 
@@ -133,7 +133,7 @@ class Calls:
                 return registry.perform(memory, name, operation, cancellation.check)
 
     def _open(self) -> None:
-        # Two first calls at once must not open it twice.
+        # Two simultaneous first calls must not open it twice.
         with self._opening:
             self._memory.storage  # noqa: B018
 
@@ -144,9 +144,9 @@ async def _request_when(gone: Gone, cancellation: Cancellation) -> None:
 
 
 def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> Mapping[str, Any]:
-    """Return the arguments, with the connection's session if the operation takes one.
+    """Add the connection's session to the arguments if the operation takes one.
 
-    The tools about sessions are left alone: there a ``session_id`` is one of the past, to be looked at.
+    Tools about sessions are left alone: their ``session_id`` is a past session to look at.
     """
     if "sessions" in entry.sets or "session_id" not in registry.load(entry).__struct_fields__:
         return arguments
@@ -169,7 +169,7 @@ def _answer(text: str, structured: dict[str, Any]) -> dict[str, Any]:
 
 
 async def stop_when_told(stop: Callable[[], object]) -> None:
-    """Call ``stop`` at the first SIGINT or SIGTERM; a second one does what it always does."""
+    """Call ``stop`` at the first SIGINT or SIGTERM. A second one has its usual effect."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             stop()

@@ -18,7 +18,7 @@ PATH = "/mcp"
 
 
 def make(memory: Memory, spaces: Spaces, tools: str) -> tuple[Calls, ASGIApp]:
-    """Return an application that offers tools; those that touch files are not offered over HTTP."""
+    """Return an application for tools. Tools that touch files are not offered."""
     chosen = registry.choose_entries(tools)
     offered = [entry for entry in chosen if not registry.load(entry).traits.local]
     if not offered:
@@ -26,15 +26,15 @@ def make(memory: Memory, spaces: Spaces, tools: str) -> tuple[Calls, ASGIApp]:
     calls = Calls(memory, offered, spaces)
     app = server_of(calls).streamable_http_app(
         streamable_http_path=PATH,
-        # Nothing is sent but the answer: no need for a stream of events to carry it.
+        # Only the answer is sent, so it needs no event stream.
         json_response=True,
         max_request_body_size=LONGEST,
-        # The server has checked both.
+        # The server has already checked both headers.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
     async def without_streams(scope: Scope, receive: Receive, send: Send) -> None:
-        # A client may listen for notifications. This server sends none, and would not end before all clients
+        # Clients may listen for notifications. This server sends none, and could not stop before all clients
         # stop listening.
         if scope["type"] == "http" and scope["method"] == "GET":
             await Response(status_code=405, headers={"allow": "POST, DELETE"})(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Messages of the protocol as lines of bytes."""
+"""Lines of bytes, each a message of the protocol."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pydantic_core import PydanticSerializationError
 from mnemos.operations.arguments import replace_surrogates
 
 LONGEST = 64 * 1024 * 1024
-"""A line of more bytes is not kept; the largest message that a memory takes is far below."""
+"""Maximum bytes of a line. The largest message that a memory accepts is far smaller."""
 
 
 class Lines:
-    """Lines out of chunks that end anywhere."""
+    """Splits chunks of bytes into lines."""
 
     def __init__(self, longest: int = LONGEST) -> None:
         self._longest = longest
@@ -26,7 +26,7 @@ class Lines:
         self._too_long = False
 
     def of(self, chunk: bytes) -> Iterator[bytes | None]:
-        """The lines that a chunk brings to their end; None for one that was too long."""
+        """Return the lines that a chunk completes, with None for one that was too long."""
         *ended, begun = chunk.split(b"\n")
         for part in ended:
             self._add(part)
@@ -37,7 +37,7 @@ class Lines:
         self._add(begun)
 
     def last(self) -> bytes:
-        """The text after the last line break."""
+        """Return the text after the last line break."""
         return b"" if self._too_long else bytes(self._rest)
 
     def _add(self, part: bytes) -> None:
@@ -49,7 +49,7 @@ class Lines:
 
 
 def read(line: bytes | None) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
-    """Parse a line: a message, the answer to an invalid one, or None for a blank line."""
+    """Parse a line: a message, the answer to an invalid one, None for a blank line."""
     if line is None:
         return None, _refusal(None, types.INVALID_REQUEST, f"the message has over {LONGEST} bytes; send less")
     if not line or line.isspace():
@@ -61,7 +61,6 @@ def read(line: bytes | None) -> tuple[JSONRPCMessage | None, JSONRPCError | None
 
 
 def encode_line(message: JSONRPCMessage) -> bytes:
-    """A message as one line."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except PydanticSerializationError:
@@ -71,7 +70,7 @@ def encode_line(message: JSONRPCMessage) -> bytes:
 
 
 def _read_again(line: bytes) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
-    """With more patience: half a character, or bytes that are not UTF-8, must not prevent an answer."""
+    """Parse a line leniently, so that invalid UTF-8 does not prevent an answer."""
     try:
         value = replace_surrogates(json.loads(line.decode(errors="replace")))
     except (ValueError, RecursionError) as exc:

@@ -36,9 +36,10 @@ Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 def claim() -> tuple[int, int]:
-    """Our ends of the pipes. For everybody else input is empty and output goes where errors go.
+    """Return our ends of the pipes, and detach everybody else from them.
 
-    So nothing that prints can spoil the protocol, and no child process can read or hold the pipes.
+    For all other code, standard input is empty and output goes to standard error. So nothing that prints can
+    break the protocol, and no child process can read or hold the pipes.
     """
     if sys.stdin is None or sys.stdout is None:
         raise Unavailable("Standard input or output is closed. A client must start `mnemos mcp` with both.")
@@ -52,7 +53,7 @@ def claim() -> tuple[int, int]:
 
 
 async def serve(server: Server[Any], calls: Calls, incoming: int, outgoing: int) -> None:
-    """Serve the client until it closes its end, or a signal says so; its last questions are answered."""
+    """Serve until the client closes its end or a signal comes, then finish answering."""
     read_send, read_receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_send, write_receive = anyio.create_memory_object_stream[SessionMessage](0)
     open_questions = _Questions()
@@ -66,7 +67,7 @@ async def serve(server: Server[Any], calls: Calls, incoming: int, outgoing: int)
 
 
 class _Questions:
-    """The requests that have not been answered yet."""
+    """The requests that are not answered yet."""
 
     def __init__(self) -> None:
         self._open: set[str] = set()
@@ -79,7 +80,7 @@ class _Questions:
         if isinstance(message, JSONRPCNotification):
             if message.method != "notifications/cancelled":
                 return
-            # No answer is due to what the client has given up.
+            # A request that the client gave up needs no answer.
             self._open.discard(str((message.params or {}).get("requestId")))
         else:
             self._open.discard(str(message.id))
@@ -100,7 +101,7 @@ async def _read(incoming: int, into: Incoming, refusals: Answers, questions: _Qu
             if message is not None:
                 questions.note(message)
                 await into.send(SessionMessage(message))
-        # Closing the stream makes the SDK drop what it has not answered.
+        # Closing the stream makes the SDK drop unanswered requests.
         with anyio.move_on_after(_LAST_ANSWERS_SECONDS):
             await questions.all_answered()
 
@@ -114,12 +115,12 @@ async def _lines(incoming: int) -> AsyncIterator[bytes | None]:
 
 
 async def _chunk(incoming: int) -> bytes:
-    """Read what is available; empty at the end."""
+    """Read what is available; empty at the end of input."""
     while True:
         try:
             await anyio.wait_readable(incoming)
         except PermissionError:
-            # A file is always ready, so the event loop does not wait for files.
+            # The event loop can't wait for files, which are always ready.
             await anyio.lowlevel.checkpoint()
         try:
             return os.read(incoming, _CHUNK)

@@ -1,4 +1,4 @@
-"""Instructions for clients, and prompts that a person can choose: recall and wrap up."""
+"""Prompts that a person can choose (recall, wrap up), and client instructions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ one statement each:
 {how} Write each so that it is understood without this conversation. Leave out secrets, what the files say \
 already, and what mattered only today. Then list in a few lines what you kept."""
 
-# The better one first, with how it is written.
+# The better tool first, with its notation.
 _WRITERS = (
     ("memory_write", "Write lines such as `D[auth]: sessions, not JWT` (C, D, V, ?, ✓, ~)."),
     ("remember", "Plain sentences will do."),
@@ -68,7 +68,7 @@ async def fill_in(
 
 
 def note(offered: Collection[str]) -> str:
-    """Ask the model to keep what a session settled; empty if no tool that writes is offered."""
+    """Ask the model to record what a session settled; empty without tools that write."""
     for tool, how in _WRITERS:
         if tool in offered:
             return _NOTE.format(tool=tool, how=how)
@@ -82,7 +82,7 @@ def _build_result(prompt: types.Prompt, text: str) -> types.GetPromptResult:
     )
 
 
-# Each paragraph with the tools that it speaks of: it is said when one of them is offered, or always.
+# Each paragraph with its tools: it is included if one of them is offered, or always if it has none.
 _PARAGRAPHS: tuple[tuple[tuple[str, ...], str], ...] = (
     ((), "Mnemos is your memory across sessions."),
     (
@@ -112,7 +112,7 @@ _PARAGRAPHS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def instructions(offered: Collection[str]) -> str:
-    """The text for the tools that are offered."""
+    """Return the text that explains the offered tools."""
     return "\n".join(
         text for tools, text in _PARAGRAPHS if not tools or any(tool in offered for tool in tools)
     )

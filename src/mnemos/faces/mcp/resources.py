@@ -1,4 +1,4 @@
-"""Resources: what a client may read without calling a tool, each the text of one operation's answer."""
+"""Resources: answers of operations that clients read without calling a tool."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _nothing(_: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """An operation under an address. The text after ``address`` is passed to ``arguments``."""
+    """An operation at an address. ``arguments`` converts the rest of the address."""
 
     address: str
     name: str
@@ -33,14 +33,14 @@ class Readable:
     operation: str
     arguments: Callable[[str], dict[str, Any]] = _nothing
     variable: str = ""
-    """The part after the address, for the list of templates; empty if there is none."""
+    """The rest of the address in the list of templates; empty if there is none."""
 
     @property
     def is_there(self) -> bool:
         return self.operation in BY_NAME
 
     def argument_of(self, uri: str) -> str | None:
-        """Return the argument in a URI; None if the URI belongs to another resource."""
+        """Return the argument in a URI; None for another resource's URI."""
         if not self.variable:
             return "" if uri == self.address else None
         rest = uri.removeprefix(self.address)
@@ -132,7 +132,7 @@ def list_templates() -> types.ListResourceTemplatesResult:
 
 
 async def read(calls: Calls, uri: str, session_id: str) -> types.ReadResourceResult:
-    """The text of a resource; an unknown one, or one that cannot be read, raises the protocol's error."""
+    """Return the text of a resource. Failures raise the protocol's error."""
     for one in READABLE:
         argument = one.argument_of(uri)
         if argument is not None:
@@ -147,7 +147,7 @@ async def read(calls: Calls, uri: str, session_id: str) -> types.ReadResourceRes
 async def run_operation(
     calls: Calls, operation: str, arguments: dict[str, Any], session_id: str
 ) -> dict[str, Any]:
-    """The result of an operation; its failure as the protocol's error, for what is not a tool."""
+    """Return an operation's result, raising the protocol's error if it fails."""
     try:
         return await calls.run(operation, arguments, session_id)
     except MnemosError as exc:

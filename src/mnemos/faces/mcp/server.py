@@ -1,7 +1,7 @@
 """The SDK's server, filled from the registry.
 
-The low-level ``Server``: the tools bring their own names, schemas and checks, so that there is nothing for
-the decorators of ``MCPServer`` to derive, and its per-call validation would be done twice.
+It uses the low-level ``Server``: tools have their own names, schemas and checks, so the decorators of
+``MCPServer`` have nothing to derive, and its validation would be repeated in each call.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _SESSION_HEADER = "mcp-session-id"
 
 
 def server_of(calls: Calls) -> Server[Any]:
-    """A server for any number of connections, which offers what ``calls`` can run."""
-    # Calls without a session belong to the one of the connection, or of the server.
+    """Return a server for any number of connections that offers ``calls``."""
+    # Calls without a session belong to the connection's session, or else to the server's.
     own_session = f"mcp-{uuid.uuid4().hex}"
 
     def session(context: Context) -> str:
         return _session_of_transport(context) or own_session
 
     def limit_calls(context: Context) -> Calls:
-        # The token of each request counts, whoever began the session.
+        # Each request's token counts, even if another token began the session.
         return calls if context.request is None else calls.limited_to(context.request.scope[GRANT])
 
     @cache
     def tools() -> dict[str, dict[str, Any]]:
-        # Not before a client asks: the schemas need the operations' modules.
+        # Built when a client asks, because the schemas import the operations' modules.
         return {tool["name"]: tool for tool in registry.tools("mcp", ",".join(calls.entries))}
 
     async def list_tools(_: Context, __: object) -> types.ListToolsResult:
@@ -92,15 +92,15 @@ def server_of(calls: Calls) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-    # Answers in plain data: a model would be built only to be taken apart again, at every call.
+    # Plain data, because the SDK would serialise a model again at every call.
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    # Instead of the SDK's tracing: nothing of a memory is to leave the machine by the way.
+    # Replaces the SDK's tracing, so that nothing of a memory leaves the machine unnoticed.
     server.middleware[:] = [_explain_errors]
     return server
 
 
 async def _explain_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """The rest of the way, where what a request lacks is said in words and not only by a number."""
+    """Middleware that says in words what an invalid request lacks."""
     try:
         return await call_next(ctx)
     except ValidationError as exc:
@@ -110,7 +110,7 @@ async def _explain_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 def _session_of_transport(context: Context) -> str | None:
-    """The session that the transport knows; None over a pipe, and where each request is independent."""
+    """Return the transport's session; None over a pipe or for independent requests."""
     if context.request is None:
         return None
     name = context.request.headers.get(_SESSION_HEADER)
@@ -118,7 +118,7 @@ def _session_of_transport(context: Context) -> str | None:
 
 
 def _watch_close(context: Context) -> Gone | None:
-    """Wait for a client over HTTP to close its connection; over a pipe the SDK cancels the call."""
+    """Wait until an HTTP client disconnects; over a pipe, the SDK cancels the call."""
     return None if context.request is None else partial(_wait_for_disconnect, context.request)
 
 

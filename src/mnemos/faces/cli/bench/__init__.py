@@ -1,1 +1,1 @@
-"""``mnemos bench``: measure recall on conversations whose questions have known answers."""
+"""``mnemos bench``: measure recall on questions with known answers."""

@@ -1,4 +1,4 @@
-"""Conversations, questions about them, and the sessions that each question is asked of."""
+"""Conversations, questions, and the sessions that each question is asked of."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``turns`` and ``sessions`` are the evidence: where the answer is.
+    """The evidence, in ``turns`` and ``sessions``, tells where the answer is.
 
-    A session occurs once per piece of evidence in it where the data counts pieces, as LoCoMo does. No
-    turns: the data names sessions only, and the figures on turns leave this question out.
+    A session occurs once per piece of evidence in it if the data counts pieces, as LoCoMo does. Without
+    turns, the data names only sessions, and the figures on turns leave this question out.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Sessions that are loaded together, and the questions that are asked of them."""
+    """Sessions that are loaded together, and the questions asked of them."""
 
     id: str
     sessions: tuple[Session, ...]
@@ -64,23 +64,23 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A file of measurements. ``left_out`` counts the items left out of the figures, by reason."""
+    """A file of measurements; ``left_out`` counts items without figures, by reason."""
 
     name: str
     format: Format
     corpora: tuple[Corpus, ...]
     categories: tuple[str, ...]
-    """In the order in which tables show them."""
+    """In the order of the tables."""
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def limit(self, questions: int | None) -> Data:
-        """Keep up to ``questions`` questions, taken evenly from the whole file."""
+        """Keep up to ``questions`` questions, spread evenly over the file."""
         total = sum(len(corpus.questions) for corpus in self.corpora)
         if questions is None or questions >= total:
             return self
         kept = {number * total // questions for number in range(questions)}
         numbers = iter(range(total))
-        # A corpus that has lost its questions stays: its sessions may fill the pools of others.
+        # A corpus without questions is kept, because its sessions may fill other pools.
         corpora = tuple(
             replace(corpus, questions=tuple(q for q in corpus.questions if next(numbers) in kept))
             for corpus in self.corpora
@@ -94,10 +94,10 @@ WHOLE = "all"
 
 
 def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Corpus]]:
-    """The ways in which the data is asked, by name; each is made while it is read.
+    """Return the ways to ask the data, by name; each is built while it is read.
 
     LongMemEval is asked of pools: ``sizes`` are numbers of sessions, or ``all`` of the file. Other data is
-    used as it is, one conversation at a time.
+    used one conversation at a time.
     """
     if data.format is not Format.LONGMEMEVAL:
         return {"conversations": _select_asked(data.corpora)}
@@ -108,19 +108,19 @@ def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Co
 
 
 def fill(data: Data, size: int, seed: int = SEED) -> Iterator[Corpus]:
-    """Every corpus with its own sessions, and others drawn at random until there are ``size``."""
+    """Yield each corpus with its own sessions and random others, up to ``size``."""
     everything = _distinct(data.corpora)
     for corpus in _select_asked(data.corpora):
         own = {session.id for session in corpus.sessions}
         others = [session for name, session in everything.items() if name not in own]
         count = min(len(others), max(0, size - len(own)))
-        # Drawn by the question's name, so that leaving questions out does not change the pools.
+        # Seeded by the question's name, so that leaving questions out does not change the pools.
         drawn = Random(f"{seed} {corpus.id}").sample(others, count)  # noqa: S311
         yield replace(corpus, sessions=_by_time([*corpus.sessions, *drawn]))
 
 
 def together(data: Data) -> Iterator[Corpus]:
-    """One corpus: every question is asked of all sessions."""
+    """Yield one corpus, so that every question is asked of all sessions."""
     questions = tuple(question for corpus in data.corpora for question in corpus.questions)
     if questions:
         yield Corpus(data.name, _by_time(list(_distinct(data.corpora).values())), questions)
@@ -131,7 +131,7 @@ def _select_asked(corpora: Sequence[Corpus]) -> Iterator[Corpus]:
 
 
 def _distinct(corpora: Sequence[Corpus]) -> dict[str, Session]:
-    """Sessions by id. Where questions share one, that of a question that is asked goes first."""
+    """Return sessions by id. If questions share one, the asked question's wins."""
     ordered = [*_select_asked(corpora), *(corpus for corpus in corpora if not corpus.questions)]
     found: dict[str, Session] = {}
     for corpus in ordered:

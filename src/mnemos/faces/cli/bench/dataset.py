@@ -1,4 +1,4 @@
-"""Files of conversations with questions: LoCoMo, LongMemEval, or one JSON conversation per line.
+"""Conversation files with questions: LoCoMo, LongMemEval, or JSON lines.
 
 A line is ``{"id", "sessions": [{"id", "started_at", "messages": [{"content", "role"?, "speaker"?, "id"?,
 "timestamp"?}]}], "questions": [{"question", "evidence", "category"?, "asked_at"?}]}``. A session of an export
@@ -25,12 +25,12 @@ from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Sessio
 from mnemos.language.moments import read_moment
 
 _PIECE = 1 << 20
-# Between the items of a list, or the lines of a file of lines.
+# The separators between the items of a list, or between lines.
 _BETWEEN = re.compile(r"[\s,\[\]]*")
 
 T = TypeVar("T")
 
-# By format: a field that only its items have, their reader, and the field that splits the figures.
+# For each format: a field that only its items have, their reader, and the field to group figures by.
 _MARKS = {
     Format.LOCOMO: "conversation",
     Format.LONGMEMEVAL: "haystack_sessions",
@@ -40,10 +40,11 @@ _CATEGORIES = {Format.LOCOMO: locomo.CATEGORIES, Format.LONGMEMEVAL: longmemeval
 
 
 def read(path: Path, format: Format | None = None) -> Data:
-    """The conversations and questions of a file; without a format, the first item decides.
+    """Return the conversations and questions of a file.
 
-    A missing file raises NotFound; what cannot be read raises InvalidInput with the file, the item and
-    the field. Items are read one after the other, so that a large file is never in memory as text.
+    Without a format, the first item decides. A missing file raises NotFound; one that cannot be read raises
+    InvalidInput with the file, the item and the field. Items are read one after the other, so a large file is
+    never in memory as text.
     """
     try:
         with path.open(encoding="utf-8") as file:
@@ -87,14 +88,14 @@ def _detect(path: Path, item: Any) -> Format:
 
 
 def _categories(format: Format, corpora: list[Corpus]) -> tuple[str, ...]:
-    """Return the categories in use: the known ones in their order, then the others as they come."""
+    """Return the categories in use: known ones in order, then others as they come."""
     found = dict.fromkeys(question.category for corpus in corpora for question in corpus.questions)
     known = _CATEGORIES.get(format, ())
     return (*(name for name in known if name in found), *(name for name in found if name not in known))
 
 
 def _check_ids(path: Path, corpora: list[Corpus]) -> None:
-    """Refuse a session that occurs twice in a corpus: evidence would be ambiguous."""
+    """Refuse a session that occurs twice in a corpus, where evidence is ambiguous."""
     for number, corpus in enumerate(corpora, start=1):
         counts = Counter(session.id for session in corpus.sessions)
         twice = [name for name, count in counts.items() if count > 1]
@@ -103,7 +104,7 @@ def _check_ids(path: Path, corpora: list[Corpus]) -> None:
 
 
 def _items(file: TextIO) -> Iterator[Any]:
-    """The items of a JSON list, or the lines of JSON, without reading the file whole."""
+    """Yield the items of a JSON list or JSON lines, without reading the whole file."""
     decoder = json.JSONDecoder()
     text, place = file.read(_PIECE), 0
     while text:
@@ -114,7 +115,7 @@ def _items(file: TextIO) -> Iterator[Any]:
         try:
             item, place = decoder.raw_decode(text, place)
         except json.JSONDecodeError:
-            # Cut in the middle, or wrong: more text decides. Twice as much each time keeps it linear.
+            # The item is cut off or wrong, which more text decides. Doubling keeps the whole linear.
             more = file.read(max(_PIECE, len(text) - place))
             if not more:
                 raise
@@ -200,7 +201,7 @@ def _session(one: _Session) -> Session:
 def _evidence(
     question: _Question, homes: dict[str, str], left_out: Counter[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The turns and the sessions that are named; a question of whole sessions has no turns."""
+    """Return the named turns and sessions; without turns, the question names sessions."""
     names = list(dict.fromkeys(map(str, question.evidence)))
     turns = [name for name in names if name in homes]
     wholes = [name for name in names if name not in homes and name in homes.values()]

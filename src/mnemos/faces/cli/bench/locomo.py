@@ -1,4 +1,4 @@
-"""LoCoMo: long conversations between two people, with questions and the turns that answer them.
+"""LoCoMo: long conversations of two people, with questions and evidence.
 
 Each item has ``conversation`` (``session_N``: a list of turns; ``session_N_date_time``) and ``qa``.
 """
@@ -16,12 +16,12 @@ from mnemos.errors import InvalidInput
 from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop")
-# Its questions have no answer in the conversation: there is nothing to be recalled.
+# The conversation has no answer to these questions, so there is nothing to recall.
 ADVERSARIAL = 5
 SECONDS_BETWEEN_TURNS = 10.0
 
 _SESSION = re.compile(r"session_(\d+)")
-# Also inside 'D8:6; D9:17' and, with a slip of the pen, 'D:11:26'.
+# Also matches inside 'D8:6; D9:17' and the misspelling 'D:11:26'.
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _WHEN = re.compile(r"(\d{1,2}):(\d{2})\s*([ap])m on (\d{1,2}) (\w+),? (\d{4})", re.IGNORECASE)
 _MONTHS = (
@@ -50,12 +50,12 @@ class _Item(msgspec.Struct):
 
 
 def corpus(item: Any, left_out: Counter[str]) -> Corpus:
-    """One conversation; what its questions lack is counted in ``left_out``."""
+    """Read one conversation. ``left_out`` counts questions that can't be used."""
     read = msgspec.convert(item, _Item)
     sessions = _sessions(read.conversation)
     if not sessions:
         raise InvalidInput(f"conversation of {read.sample_id} has no session_N with turns")
-    # Asked when the last word has been said.
+    # Questions are asked after the last message.
     asked_at = max(turn.at for session in sessions for turn in session.turns)
     homes = {turn.id: session.id for session in sessions for turn in session.turns}
     questions = []
@@ -83,7 +83,7 @@ def corpus(item: Any, left_out: Counter[str]) -> Corpus:
 
 
 def moment(text: str) -> float:
-    """Unix seconds of a time such as ``1:56 pm on 8 May, 2023``."""
+    """Convert a time such as ``1:56 pm on 8 May, 2023`` to Unix seconds."""
     found = _WHEN.search(text)
     if found is None or found[5].lower() not in _MONTHS:
         raise InvalidInput(f"{text!r} is not a time such as '1:56 pm on 8 May, 2023'")
@@ -119,12 +119,12 @@ def _session(number: int, conversation: dict[str, Any]) -> Session:
 
 
 def _text(turn: _Turn) -> str:
-    """Return what was said, with the caption of a picture that was sent."""
+    """Return a turn's text, with the caption of a picture that was sent."""
     return f"{turn.text} ({turn.blip_caption})" if turn.blip_caption else turn.text
 
 
 def _evidence(named: list[str], homes: dict[str, str], left_out: Counter[str]) -> tuple[str, ...]:
-    """Return the turns that are named and exist, each once; odd spellings are repaired and counted."""
+    """Return the named turns that exist, each once. Odd spellings are repaired."""
     turns: dict[str, None] = {}
     for text in named:
         found = [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text)]

@@ -1,4 +1,4 @@
-"""LongMemEval: questions, each with the sessions between a user and an assistant it is asked of."""
+"""LongMemEval: questions, each with the user's sessions that it is asked of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CATEGORIES = (
     "single-session-user", "single-session-assistant", "single-session-preference", "multi-session",
     "knowledge-update", "temporal-reasoning",
 )  # fmt: skip
-# Questions without an answer: the right thing to recall is nothing.
+# These questions have no answer, so recall should find nothing.
 ABSTENTION = "_abs"
 SECONDS_BETWEEN_TURNS = 10.0
 
@@ -41,7 +41,7 @@ class _Item(msgspec.Struct):
 
 
 def corpus(item: Any, left_out: Counter[str]) -> Corpus:
-    """One question with its own sessions; of one without an answer, the sessions only."""
+    """Read one question with its sessions. Without an answer, only the sessions count."""
     read = msgspec.convert(item, _Item)
     counts = {len(read.haystack_sessions), len(read.haystack_session_ids), len(read.haystack_dates)}
     if len(counts) > 1:
@@ -98,7 +98,7 @@ def _session(name: str, start: float, said: list[_Turn]) -> Session:
 
 
 def _moment(field: str, text: str) -> float:
-    """Unix seconds of a time such as ``2023/06/28 (Wed) 20:07``."""
+    """Convert a time such as ``2023/06/28 (Wed) 20:07`` to Unix seconds."""
     found = _WHEN.match(text)
     if found is None:
         raise InvalidInput(f"{field} is {text!r}, which is not a time such as '2023/06/28 (Wed) 20:07'")

@@ -1,4 +1,4 @@
-"""Loads conversations into temporary homes, asks the questions, and sums up the answers."""
+"""Measurement: load conversations into temporary homes and ask the questions."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from mnemos.faces.cli.bench.corpus import Corpus, Data, Question, Session, Turn
 from mnemos.faces.cli.bench.metrics import Estimate
 from mnemos.memory import Memory
 
-# As many turns as a prompt would get; and enough to see ten sessions in them.
+# The number of turns in a prompt, and enough turns to cover ten sessions.
 TURNS = 10
 TURNS_FOR_SESSIONS = 50
 ALL = "all"
-# Asked once and not timed: connections are opened, pages and the model are read.
+# The first question is not timed: it opens connections and loads pages and the model.
 WARM_UP = "Is everything in its place?"
 
 Progress = Callable[[float], None]
 
 
 class Asked(Protocol):
-    """A store that has been loaded with a corpus."""
+    """A store that a corpus has been loaded into."""
 
     def ask(self, text: str, limit: int, now: float) -> Sequence[str]:
-        """The ids of the turns that answer, best first."""
+        """Return the ids of the turns that answer, best first."""
         ...
 
     @property
     def mode(self) -> str:
-        """The search mode the store reports; empty if it has only one."""
+        """Return the search mode that the store reports; empty if it has only one."""
         ...
 
     @property
     def file_bytes(self) -> int | None:
-        """The size of the store on disk; None if it has no files."""
+        """Return the size of the store on disk; None if it has no files."""
         ...
 
 
@@ -49,7 +49,7 @@ Load = Callable[[Corpus], AbstractContextManager[Asked]]
 
 @dataclass(slots=True)
 class Taken:
-    """The results of asking, question by question."""
+    """The results, question by question."""
 
     questions: list[Question] = field(default_factory=list)
     corpora: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures of one store on one arrangement of the data; ``parts`` by category, ``all`` first."""
+    """The figures of one store on one arrangement, by category; ``all`` comes first."""
 
     arrangement: str
     parts: dict[str, dict[str, Estimate]]
@@ -83,7 +83,7 @@ def measure(
     load: Load,
     progress: Progress | None = None,
 ) -> Measured:
-    """Load each corpus into its own store, ask its questions, sum up."""
+    """Load each corpus into a new store, ask its questions and sum up the results."""
     total = sum(len(corpus.questions) for corpus in data.corpora)
     taken = Taken()
     for corpus in corpora:
@@ -94,7 +94,7 @@ def measure(
 
 
 def ask_all(corpus: Corpus, load: Load, taken: Taken, *, by_session: bool = True) -> None:
-    """Ask the questions of a corpus that is loaded for them, and add the results."""
+    """Load a corpus, ask its questions and add the results."""
     session_of = {turn.id: session.id for session in corpus.sessions for turn in session.turns}
     started = time.perf_counter()
     with load(corpus) as asked:
@@ -142,7 +142,7 @@ def _percentile(values: Sequence[float], share: float) -> float:
 
 
 class Home:
-    """Answers with turns; ``mode`` is what the last answer was made with."""
+    """Answers with turns. ``mode`` is the search mode of the last answer."""
 
     def __init__(self, memory: Memory, turn_of: dict[int, str]) -> None:
         self.memory = memory
@@ -162,7 +162,7 @@ class Home:
 
 @contextmanager
 def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
-    """A temporary home with the corpus in it, completely indexed. ``flags`` are settings."""
+    """Open a temporary home with the corpus, fully indexed. ``flags`` are settings."""
     with (
         TemporaryDirectory(prefix="mnemos-bench-") as folder,
         Memory.at(Path(folder) / "home", disabled=False, **flags) as memory,
@@ -177,13 +177,13 @@ def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
 
 
 def _index(memory: Memory) -> None:
-    """Index words and vectors of everything: recall is measured, not the progress of an index."""
+    """Index everything, so that the figures are about recall and not about indexing."""
     memory.storage.catch_up()
     if memory.embedding.is_wanted:
         try:
             memory.embedding.catch_up()
         except Unavailable:
-            # Recall then does without vectors, and its mode says so.
+            # Recall then works without vectors, and reports that in its mode.
             pass
 
 

@@ -1,9 +1,9 @@
 """Metrics of a ranking, with confidence intervals.
 
 ``recall@k`` is LoCoMo's: the share of a question's evidence among the first k. ``any@k``, ``all@k`` and
-``ndcg@10`` are LongMemEval's: whether one piece, or every piece, of the evidence is among the first k,
-and the discounted gain, which there discounts from the third place on. Turns and sessions are scored
-alike. A session's place is that of its first turn.
+``ndcg@10`` are LongMemEval's: whether any or all of the evidence is among the first k, and the gain,
+discounted from the third place on as LongMemEval does. Turns and sessions are scored alike. A session has the
+place of its first turn.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NAMES = tuple(
 
 RESAMPLES = 2_000
 SEED = 1
-# Below this, resampling conversations says more about the few there are than about others.
+# With fewer conversations, resampling them says little about other conversations.
 FEWEST_CLUSTERS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions with its 95% interval; ``clustered`` draws whole conversations."""
+    """A mean with its 95% interval; ``clustered`` resamples whole conversations."""
 
     value: float
     low: float
@@ -59,14 +59,14 @@ def all_of(ranked: Sequence[str], wanted: Iterable[str], k: int) -> float:
 
 
 def ndcg(ranked: Sequence[str], wanted: Iterable[str], k: int = DEPTH) -> float:
-    """The gain of the first k over the best possible: everything wanted in front."""
+    """Return the gain of the first k, relative to a perfect ranking."""
     relevant = set(wanted)
     gained = _gain([one in relevant for one in ranked[:k]])
     return gained / _gain([True] * min(k, len(relevant)))
 
 
 def scores(question: Question, turns: Sequence[str], sessions: Sequence[str]) -> dict[str, float]:
-    """Every metric for one question; those on turns are missing where the data names none."""
+    """Return every metric for a question, without those on turns if none are named."""
     found: dict[str, float] = {}
     for level, ranked, wanted in (
         ("turn", turns, question.turns),
@@ -82,18 +82,18 @@ def scores(question: Question, turns: Sequence[str], sessions: Sequence[str]) ->
 
 
 def first_seen(names: Iterable[str]) -> list[str]:
-    """Each name once, in the order of its first appearance."""
+    """Return each name once, in order of first appearance."""
     return list(dict.fromkeys(names))
 
 
 def estimates(
     rows: Sequence[Mapping[str, float]], clusters: Sequence[str] | None = None
 ) -> dict[str, Estimate]:
-    """Return the mean of each metric over the questions that have it, with bootstrap intervals.
+    """Return the mean of each metric over its questions, with bootstrap intervals.
 
-    The draws are seeded: the same rows give the same intervals. ``clusters`` names the conversation of
-    each row; with enough of them, a second interval draws conversations instead of questions, which is
-    the right one for the question how another conversation would fare.
+    The draws are seeded, so the same rows give the same intervals. ``clusters`` names the conversation of
+    each row. With enough of them, a second interval resamples conversations instead of questions, which tells
+    how another conversation would do.
     """
     names = [name for name in NAMES if any(name in row for row in rows)]
     if not names:
@@ -116,7 +116,7 @@ def estimates(
 
 
 def _gain(relevances: Sequence[bool]) -> float:
-    """As LongMemEval counts: the first two places in full, then discounted by log2 of the place."""
+    """Return LongMemEval's gain: two places in full, then divided by log2 of the place."""
     return sum(
         1.0 if place == 1 else 1.0 / log2(place)
         for place, is_relevant in enumerate(relevances, start=1)
@@ -125,7 +125,7 @@ def _gain(relevances: Sequence[bool]) -> float:
 
 
 def _enough(clusters: Sequence[str]) -> bool:
-    """False also if every question has its own conversation: the interval would be the same."""
+    """False also if each question has its own conversation, where nothing would change."""
     return FEWEST_CLUSTERS <= len(set(clusters)) < len(clusters)
 
 
@@ -138,12 +138,12 @@ def _draw(random: np.random.Generator, groups: Sequence[object]) -> Numbers:
 
 
 def _interval(table: Numbers, drawn: Numbers) -> Numbers:
-    """Return the 95% interval of the means: one row of lower ends and one of upper ends."""
+    """Return the lower and upper ends of the means' 95% intervals, as two rows."""
     return np.nanpercentile(_means(table, drawn), [2.5, 97.5], axis=0)
 
 
 def _means(table: Numbers, drawn: Numbers) -> Numbers:
-    """The mean of each column under each line of counts; not a number where nothing was drawn."""
+    """Return each column's mean under each line of counts; NaN if nothing was drawn."""
     there = ~np.isnan(table)
     with np.errstate(invalid="ignore"):
         means: Numbers = (drawn @ np.where(there, table, 0.0)) / (drawn @ there)

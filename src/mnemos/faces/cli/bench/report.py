@@ -11,7 +11,7 @@ from mnemos.faces.cli.bench.corpus import Data, Format
 from mnemos.faces.cli.bench.measurement import Measured
 from mnemos.faces.cli.bench.metrics import Estimate
 
-# The columns of the tables; the JSON has everything that was measured.
+# The columns of the tables. The JSON has everything that was measured.
 COLUMNS = {
     Format.LOCOMO: ("turn recall@5", "turn recall@10", "session recall@5", "session recall@10"),
     Format.LONGMEMEVAL: (
@@ -29,7 +29,7 @@ HEADLINE = {
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table to be drawn: the first column is text, the others are figures."""
+    """A table to draw: the first column is text, the others are figures."""
 
     title: str
     headings: tuple[str, ...]
@@ -38,7 +38,7 @@ class Grid:
 
 
 def grid(data: Data, measured: Measured) -> Grid:
-    """One arrangement: a row per category, the mean with half the width of its interval."""
+    """Tabulate one arrangement: a row per category, means with half their intervals."""
     columns = COLUMNS[data.format]
     rows = tuple(
         (part, f"{measured.questions[part]}", *(cell(found.get(name)) for name in columns))
@@ -49,20 +49,20 @@ def grid(data: Data, measured: Measured) -> Grid:
 
 
 def cell(estimate: Estimate | None) -> str:
-    """A share in per cent, with its interval as plus or minus."""
+    """Render a share in per cent, with plus or minus half its interval."""
     if estimate is None:
         return "-"
     return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
 
 
 def left_out(data: Data) -> str:
-    """Return a sentence on the items left out of the figures; empty if there are none."""
+    """Return a sentence on the items without figures; empty if there are none."""
     counted = [f"{reason} {count:,}" for reason, count in data.left_out.items() if count]
     return f"Left out or repaired: {', '.join(counted)}." if counted else ""
 
 
 def document(data: Data, measured: Sequence[Measured]) -> dict[str, Any]:
-    """Everything that was measured, shares between 0 and 1."""
+    """Return everything that was measured, with shares between 0 and 1."""
     return {
         "data": data.name,
         "format": str(data.format),
@@ -86,7 +86,7 @@ def document(data: Data, measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def chart(data: Data, measured: Sequence[Measured]) -> str:
-    """The headline figure per category, one series of bars per arrangement, as SVG."""
+    """Draw the headline figure per category as SVG, with bars for each arrangement."""
     headline = HEADLINE[data.format]
     series = {one.arrangement: _bars(one, headline) for one in measured}
     return bars(f"{data.name}: {headline}, per cent", series)
@@ -122,7 +122,7 @@ def _cost(measured: Measured) -> str:
     )
 
 
-# Distinct for most kinds of colour blindness.
+# Distinguishable with most kinds of colour blindness.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#b8a100")
 INK = "#222222"
 
@@ -149,7 +149,7 @@ class Bar:
 
 
 def bars(title: str, series: Mapping[str, Sequence[Bar]]) -> str:
-    """Groups of bars side by side, one bar per series that has the label, in per cent."""
+    """Draw groups of bars in per cent, one bar per series that has the label."""
     labels = list(dict.fromkeys(bar.label for one in series.values() for bar in one))
     group = max(len(series) * BAR, max((len(label) for label in labels), default=0) * LETTER) + GAP
     width = LEFT + max(len(labels) * group, len(title) * LETTER * 1.2, _legend_width(series)) + GAP
