@@ -1,1 +1,1 @@
-"""Mnemos inside other programs, each in its own folder."""
+"""Mnemos inside other programs: one folder or module for each."""

@@ -1,7 +1,8 @@
-"""Providers for the Microsoft Agent Framework: ``Agent(…, context_providers=[MnemosHistoryProvider()])``.
+"""Providers for the Microsoft Agent Framework.
 
-The history provider keeps the messages of a session exactly. The context provider adds what other sessions
-of the user said about the coming message. The session store keeps snapshots of sessions.
+``Agent(…, context_providers=[MnemosHistoryProvider()])``. The history provider keeps the messages of a
+session exactly. The context provider adds what the user's other sessions said about the coming message. The
+session store keeps snapshots of sessions.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NO_SESSION = "default"
 
 
 class MnemosHistoryProvider(Opened, HistoryProvider):
-    """The messages of each session, in a memory that other agents and processes share."""
+    """The messages of each session, in a memory shared with other agents and processes."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class MnemosHistoryProvider(Opened, HistoryProvider):
         settings: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open with these ``settings``.
+        """``memory``: an open one, or the home or URL to open with ``settings``.
 
         ``private``: keep conversations in this process only. ``options`` are those of HistoryProvider.
         """
@@ -60,7 +61,7 @@ class MnemosHistoryProvider(Opened, HistoryProvider):
 
 
 class MnemosContextProvider(Opened, ContextProvider):
-    """Adds what other sessions of the user said about the coming message to the instructions of a run."""
+    """Adds what the user's other sessions said about a message to the instructions."""
 
     def __init__(
         self,
@@ -70,14 +71,14 @@ class MnemosContextProvider(Opened, ContextProvider):
         source_id: str = "mnemos-recall",
         **flags: Any,
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
+        """``memory``: an open one, or the home or URL to open with settings as ``flags``."""
         super().__init__(source_id)
         self._memory, self._owned = open_source(memory, **flags)
         self._user_id = user_id
 
     async def before_run(self, *, context: SessionContext, **_: Any) -> None:
         asked = "\n".join(message.text for message in context.input_messages if message.role == "user")
-        # The history provider shows the model this session already.
+        # The history provider already shows the model this session.
         own = History(self._memory, context.session_id or _NO_SESSION, SOURCE, user_id=self._user_id)
         block = await recall_block(
             self._memory, asked, user_id=self._user_id, exclude_session_ids=[own.session_id]
@@ -91,10 +92,10 @@ with catch_warnings():
     simplefilter("ignore")
 
     class MnemosSessionStore(Opened, SessionStore):
-        """Snapshots of sessions: entries of a namespace of the user, which recall does not find."""
+        """Snapshots of sessions: entries in a namespace of the user, hidden from recall."""
 
         def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
-            """``memory``: one that is open, or the home or URL to open, with settings as ``flags``."""
+            """``memory``: an open one, or the home or URL to open with settings as ``flags``."""
             super().__init__()
             self._memory, self._owned = open_store(memory, **flags)
             self._namespace = (user_id, SOURCE)

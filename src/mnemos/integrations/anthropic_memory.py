@@ -1,6 +1,6 @@
-"""The memory tool of Anthropic's API in a memory: ``tools=[MnemosMemoryTool()]``.
+"""The memory tool of Anthropic's API on a memory: ``tools=[MnemosMemoryTool()]``.
 
-Claude reads and writes files below ``/memories``. They are entries here: recall finds them, ``mnemos entries
+Claude reads and writes files below ``/memories``, which are entries here: recall finds them, ``mnemos entries
 find`` lists them, and ``mnemos forget`` erases them.
 """
 
@@ -22,7 +22,7 @@ with framework("anthropic"):
 
 
 def _answer(work: Callable[[], str]) -> str:
-    """Return the answer; what went wrong is an error of the tool, which the model reads."""
+    """Return the answer. A failure becomes a tool error that the model reads."""
     try:
         return work()
     except (FileProblem, MnemosError) as exc:
@@ -48,7 +48,7 @@ class MnemosMemoryTool(OpenedSync, BetaAbstractMemoryTool):
     """The tool ``memory_20250818`` for the synchronous client."""
 
     def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
-        """``memory``: one that is open, or the home to open; ``user_id``: whose files these are."""
+        """``memory``: an open one, or the home to open; ``user_id``: the files' owner."""
         super().__init__()
         self._memory, self._owned = open_source(memory, **flags)
         self._files = MemoryFiles(self._sync, user_id)
@@ -60,7 +60,7 @@ class MnemosMemoryTool(OpenedSync, BetaAbstractMemoryTool):
 
 
 class AsyncMnemosMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for the async client: commands run one after the other, in a thread."""
+    """The same for the async client. Commands run one after the other, in a thread."""
 
     def __init__(self, memory: Source = None, *, user_id: str = USUAL_USER, **flags: Any) -> None:
         super().__init__()
@@ -73,5 +73,4 @@ class AsyncMnemosMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._lanes.run(WRITES, self._tool.clear_all_memory)
 
     async def close(self) -> None:
-        """Close the memory, if it was opened here."""
         await self._lanes.run(WRITES, self._tool.close)

@@ -1,8 +1,9 @@
-"""A session store for the Claude Agent SDK: ``ClaudeAgentOptions(session_store=MnemosSessionStore())``.
+"""A session store for the Claude Agent SDK.
 
-A session of the SDK is a session here, a sub-agent a child of it, and a line of the transcript a message with
-the line's ``uuid`` as its key. The summary that the SDK folds is in the metadata of the session, written in
-the same transaction as the lines. Runs under asyncio and trio.
+``ClaudeAgentOptions(session_store=MnemosSessionStore())``. A session of the SDK is a session here, a
+sub-agent a child of it, and a line of the transcript a message with the line's ``uuid`` as its key. The SDK's
+summary is in the metadata of the session, written in the same transaction as the lines. Runs under asyncio
+and trio.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SOURCE = "claude-agent-sdk"
 
 
 class MnemosSessionStore(OpenedStore, SessionStore):
-    """Transcripts of the Claude Agent SDK in a memory: found by recall, resumed from anywhere."""
+    """Transcripts of the Claude Agent SDK in a memory, where recall finds them."""
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         messages = [_make_message(entry) for entry in entries]
@@ -45,17 +46,17 @@ class MnemosSessionStore(OpenedStore, SessionStore):
             await self._memory.sessions.append_messages(session_id, messages)
             return
         while not await self._append_main(parent, key, entries, messages):
-            # Another writer was faster: the summary goes on from theirs.
+            # Another writer was faster: continue from its summary.
             await self._memory.sessions.ensure_session(parent, SOURCE, metadata=about)
 
     async def _append_main(
         self, session_id: str, key: SessionKey, entries: list[SessionStoreEntry], messages: list[Any]
     ) -> bool:
-        """Store lines with the summary that the SDK makes of them; False if another writer was faster."""
+        """Store lines with the SDK's summary of them; False if another writer was faster."""
         session = await self._memory.sessions.get_session(session_id)
         if session is None:
             return False
-        # A summary that repeated what was forgotten is gone, and is made again from the lines.
+        # A summary of forgotten text is deleted. Make it again from the lines.
         known = session["metadata"].get(DERIVED, {}).get("summary")
         before = await self.load(key) if known is None and session["message_count"] else None
         summary = fold_session_summary(known, key, [*(before or ()), *entries])
@@ -111,7 +112,7 @@ class MnemosSessionStore(OpenedStore, SessionStore):
 
 
 def _name(key: Any) -> str:
-    """Return the session of a key. Ids of the SDK are only unique in their project."""
+    """Return the session of a key. The SDK's ids are only unique within a project."""
     labels = (key["project_key"], key["session_id"], key.get("subpath"))
     return name_session(SOURCE, *filter(None, labels))
 
@@ -121,14 +122,14 @@ def _make_message(entry: SessionStoreEntry) -> dict[str, Any]:
     message = {**message_of(dict(entry)), "role": kind, "key": entry.get("uuid")}
     if kind in ("user", "assistant"):
         return message
-    # Lines that steer the program, such as queue-operation, repeat prompts: nobody said them.
+    # Lines that control the program, such as queue-operation, only repeat prompts.
     return message | {"role": "system", "origin": "memory"}
 
 
 def _make_line(message: Any, before: list[Any], after: list[Any]) -> dict[str, Any] | None:
-    """Return a line in the place of one that was forgotten: the lines after it need their parent.
+    """Return a line in place of a forgotten one, which later lines need as their parent.
 
-    None if it steered the program, or if no line of its kind is left to take its fields from.
+    None if it controlled the program, or if no line of its kind is left to copy its fields from.
     """
     alike = [one for one in [*reversed(before), *after] if one and one.get("type") == message["role"]]
     if not alike or "key" not in message:

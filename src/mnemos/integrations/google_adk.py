@@ -1,4 +1,4 @@
-"""A memory service for Google ADK: ``Runner(…, memory_service=MnemosMemoryService())``.
+"""A memory service for Google ADK: ``Runner(…, memory_service=…)``.
 
 A session of ADK is a session here, and an event with text a message with the event's id as its key, so a
 session may be added again and again. App and user are the user of the session, and a search sees nothing
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 SOURCE = "google-adk"
 _PREFIX = "message:"
-# Sessions of events and memories whose session is not known.
+# Sessions for events and memories whose session is unknown.
 _EVENTS, _MEMORIES = "events", "memories"
 
 
 class MnemosMemoryService(Opened, BaseMemoryService):
-    """Memories of users of ADK apps: found by meaning, separately for each user."""
+    """Memories of the users of ADK apps, found by meaning and separate for each user."""
 
     def __init__(self, memory: Source = None, *, limit: int = 10, **flags: Any) -> None:
-        """``memory``: one that is open, or the home to open; ``limit``: the most memories of a search."""
+        """``memory``: an open one, or the home to open; ``limit``: results per search."""
         self._memory, self._owned = open_source(memory, **flags)
         self._limit = limit
 
@@ -83,7 +83,7 @@ class MnemosMemoryService(Opened, BaseMemoryService):
         )
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Erase a memory permanently; its session does not restore it. Unknown ids are ignored."""
+        """Permanently erase a memory. Adding its session again doesn't restore it."""
         number = (memory_id or "").removeprefix(_PREFIX)
         if number.isascii() and number.isdigit():
             with suppress(NotFound):
@@ -112,7 +112,7 @@ def _read_memory(memory: MemoryEntry) -> dict[str, Any]:
 
 def _make_message(content: Content | None, author: str, **about: Any) -> dict[str, Any]:
     parts = (content.parts if content else None) or ()
-    # Thoughts of a model were not said.
+    # A model's thoughts are not part of the conversation.
     text = "\n".join(part.text for part in parts if part.text and not part.thought)
     role = "user" if author == "user" else "assistant"
     return {"role": role, "content": text, "metadata": {"name": author}, **about}

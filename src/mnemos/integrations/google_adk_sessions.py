@@ -1,4 +1,4 @@
-"""A session service for Google ADK: ``Runner(…, session_service=MnemosSessionService())``.
+"""A session service for Google ADK: ``Runner(…, session_service=…)``.
 
 A session of ADK is a session here, and an event a message with the event's id as its key. The state of a
 session is in its metadata, written in the same transaction as the event. The state of a user and of an app
@@ -29,13 +29,13 @@ with framework("google-adk"):
     from pydantic_core import to_jsonable_python
 
 SOURCE, _STATE = "google-adk-sessions", "google-adk-state"
-# Times of a session that went through another store may differ by this without a change.
+# Other stores may round times by up to this difference.
 _SAME_TIME = 0.001
 _APP, _USER = State.APP_PREFIX, State.USER_PREFIX
 
 
 class MnemosSessionService(OpenedStore, Base):
-    """Sessions of ADK in a memory that other agents and processes share."""
+    """Sessions of ADK in a memory shared with other agents and processes."""
 
     async def create_session(
         self,
@@ -75,7 +75,7 @@ class MnemosSessionService(OpenedStore, Base):
             messages = [] if last == 0 else await self._memory.sessions.get_messages(name, last=last)
         except NotFound:
             return None
-        # Bytes are base64 in JSON alone.
+        # Only in JSON are bytes base64.
         events = [Event.model_validate_json(json.dumps(item_of(one, _read_text))) for one in messages]
         kept = [event for event in events if since is None or event.timestamp >= since]
         return _make_session(stored, await self._read_shared(app_name, user_id), kept)
@@ -90,7 +90,7 @@ class MnemosSessionService(OpenedStore, Base):
         return ListSessionsResponse(sessions=sessions)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Delete a session, which can be undone. The states of user and app stay."""
+        """Delete a session. Can be undone. The states of the user and the app are kept."""
         await self._memory.sessions.delete_session(
             name_session(SOURCE, app_name, user_id, session_id.strip())
         )
@@ -128,7 +128,7 @@ class MnemosSessionService(OpenedStore, Base):
         return self._commit_event_to_session(session, event)
 
     async def _share(self, states: dict[str, dict[str, Any]]) -> None:
-        """Write what all sessions of a user or an app see."""
+        """Write the state that all sessions of a user or an app share."""
         for name, delta in states.items():
             if delta and await self._memory.sessions.get_session(name) is None:
                 await self._memory.sessions.ensure_session(name, _STATE)
@@ -154,7 +154,7 @@ def _read_text(message: Any) -> dict[str, Any]:
 
 
 def _divide(app_name: str, user_id: str, state: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the state of the session, and by their names those of the app and the user, as JSON."""
+    """Split a state into the session's part and the app's and user's, as JSON."""
     plain = to_jsonable_python({str(key): value for key, value in state.items()}, fallback=str)
     app = {key.removeprefix(_APP): plain[key] for key in plain if key.startswith(_APP)}
     user = {key.removeprefix(_USER): plain[key] for key in plain if key.startswith(_USER)}

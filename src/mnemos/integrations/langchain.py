@@ -1,4 +1,4 @@
-"""Memory for LangChain agents: ``create_agent(model, tools, middleware=[MnemosMiddleware()])``.
+"""Memory for LangChain agents: ``create_agent(…, middleware=[MnemosMiddleware()])``.
 
 The middleware puts what other threads said about the user's message into the system message of each call,
 and records each turn. A memory that fails does not stop the agent: it warns once. ``MnemosRetriever`` finds
@@ -38,11 +38,11 @@ class MnemosMiddleware(OpenedSync, AgentMiddleware):
     """
 
     def __init__(self, memory: Source = None, *, user_id: str | None = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``user_id``: for runs without one."""
+        """``memory``: an open one, or the home or URL to open; ``user_id``: a default."""
         super().__init__()
         self._memory, self._owned = open_source(memory, **flags)
         self._user_id, self._lanes = user_id, Lanes()
-        # Runs without a thread are recorded together.
+        # Runs without a thread share one session.
         self._thread = str(uuid4())
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> Any:
@@ -67,7 +67,7 @@ class MnemosMiddleware(OpenedSync, AgentMiddleware):
         await self._lanes.run(WRITES, partial(self.after_agent, state, runtime))
 
     def _place(self) -> tuple[str, str | None]:
-        """Return the session of this run and its user. Threads of two users are two sessions."""
+        """Return the session and user of this run. Users don't share threads."""
         given = get_config().get("configurable", {})
         named, thread = given.get("user_id"), given.get("thread_id")
         user_id = self._user_id if named is None else str(named)
@@ -86,9 +86,9 @@ class MnemosRetriever(BaseRetriever):
     memory: Any = None
     """A memory that is open, or the home or URL to open; None for the default home."""
     k: int = 4
-    """The most documents."""
+    """Maximum number of documents."""
     user_id: str | None = None
-    """Nothing of another user is found."""
+    """Only this user's passages are found."""
     options: Mapping[str, Any] | None = None
     """Further arguments of ``recall``, such as ``kinds``, ``source`` and ``since``."""
     _opened: tuple[AsyncMemory, bool] | None = None
@@ -142,7 +142,7 @@ def _add(request: ModelRequest, block: str) -> ModelRequest:
 
 
 def _read_turn(messages: Sequence[AnyMessage]) -> Iterator[dict[str, Any]]:
-    """Yield what the user said last and what followed, as messages to append."""
+    """Yield the user's last message and what followed, ready to append."""
     said = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
     for message in messages[said[-1] if said else 0 :]:
         converted = convert_to_openai_messages([message])

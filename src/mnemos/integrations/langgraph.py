@@ -1,7 +1,7 @@
 """A store for LangGraph: ``create_agent(model, tools, store=MnemosStore())``.
 
-An item is an entry in the same namespace. Searches use the memory's own index, or the embedder that the
-caller brings, whose vectors are then kept with the items. Recall finds what is stored below its user.
+An item is an entry in the same namespace. Searches use the memory's own index or the caller's embedder, whose
+vectors are then kept with the items. Recall finds what is stored below its user.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ with framework("langgraph"):
         validate_op_namespace,
     )
 
-_COMPARED = 10_000  # entries per search with the caller's embedder
+_COMPARED = 10_000  # Entries per search with the caller's embedder
 Vectors = dict[str, list[float]]
 
 
@@ -53,7 +53,7 @@ class MnemosStore(OpenedSync, BaseStore):
         ttl: TTLConfig | None = None,
         **flags: Any,
     ) -> None:
-        """``memory``: an open one, or the home or URL; ``index``: the caller's embedder and fields."""
+        """``memory``: an open one, or the home or URL; ``index``: embedder and fields."""
         self._memory, self._owned = open_store(memory, **flags)
         self._lanes = Lanes()
         self.ttl_config = ttl
@@ -81,7 +81,7 @@ class MnemosStore(OpenedSync, BaseStore):
         return await self._lanes.run(lane, partial(self._run, planned, vectors))
 
     def sweep_ttl(self) -> int:
-        """Erase expired items, which are not found anyway, and return how many there were."""
+        """Erase expired items and return how many. Searches never find them."""
         before = self._sync.entries.count()
         self._sync.entries.settle()
         return before - self._sync.entries.count()
@@ -95,7 +95,7 @@ class MnemosStore(OpenedSync, BaseStore):
         return planned
 
     def _run(self, ops: Sequence[Op], vectors: Vectors) -> list[Result]:
-        """Answer reads from the state before the puts; of several puts of a key the last one counts."""
+        """Answer reads from the state before the puts. The last put of a key counts."""
         results = [None if isinstance(op, PutOp) else self._read(op, vectors) for op in ops]
         puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         for op in puts.values():
@@ -147,12 +147,12 @@ class MnemosStore(OpenedSync, BaseStore):
             metadata=metadata,
             fields=None if fields == ["$"] else fields,
             expires_at=None if op.ttl is None else clock_of(self._sync)() + op.ttl * 60,
-            # The program stores it and asks for it. Recall scans it before it enters a prompt unasked.
+            # Not scanned, because the program asks for it. Recall scans what enters a prompt unasked.
             allow=True,
         )
 
     def _refresh(self, entries: Sequence[MemoryEntry], *, refresh: bool) -> None:
-        """Let entries with a time to live expire that long after this access."""
+        """Extend the time to live of entries after an access."""
         for entry in entries if refresh else ():
             if (minutes := entry.metadata.get("ttl")) is not None:
                 until = clock_of(self._sync)() + minutes * 60
@@ -168,7 +168,7 @@ class MnemosStore(OpenedSync, BaseStore):
         return sorted({one[: op.max_depth] for one in found})[op.offset : op.offset + op.limit]
 
     def _texts(self, ops: Sequence[Op]) -> list[str]:
-        """Return the texts that the caller's embedder has to embed."""
+        """Return the texts for the caller's embedder."""
         puts = [op for op in ops if isinstance(op, PutOp) and op.value is not None and op.index is not False]
         return list(
             dict.fromkeys(one for op in puts for one in _texts_at(op.value, op.index or self._fields))

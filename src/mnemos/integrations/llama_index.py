@@ -1,4 +1,4 @@
-"""A memory block for LlamaIndex: ``Memory.from_defaults(memory_blocks=[MnemosMemoryBlock()])``.
+"""A memory block for LlamaIndex: ``Memory.from_defaults(memory_blocks=[…])``.
 
 It adds what other conversations said about the last message, and records the messages that leave the
 short-term memory.
@@ -23,7 +23,7 @@ SOURCE = "llama-index"
 
 
 class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
-    """A block of what other conversations of the user said about the last message, fenced as data."""
+    """A fenced block of what the user's other conversations said about a message."""
 
     _memory: AsyncMemory = PrivateAttr()
     _owned: bool = PrivateAttr()
@@ -40,9 +40,9 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
         flags: dict[str, Any] | None = None,
         **fields: Any,
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open with the settings ``flags``.
+        """``memory``: an open one, or the home or URL to open with the settings ``flags``.
 
-        ``record``: store messages that leave the short-term memory. False if a MnemosChatStore has them.
+        ``record``: store messages that leave the short-term memory. Pass False if a MnemosChatStore has them.
         """
         super().__init__(name=name, **fields)
         self._memory, self._owned = open_source(memory, **flags or {})
@@ -54,7 +54,7 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
         own = [] if key is None else [name_session(SOURCE, self._user_id, str(key))]
         block = await recall_block(self._memory, asked or "", user_id=self._user_id, exclude_session_ids=own)
         inside, end, _ = block.rpartition(CLOSE)
-        # LlamaIndex puts it between its own tags as it is.
+        # LlamaIndex puts the text between its own tags without escaping it.
         return inside.replace("</", "‹/") + end
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
@@ -69,6 +69,6 @@ class MnemosMemoryBlock(Opened, BaseMemoryBlock[str]):
 
 
 def as_message(message: ChatMessage) -> dict[str, Any]:
-    """Return a message of LlamaIndex as one to append."""
+    """Convert a message of LlamaIndex to one to append."""
     role = "tool" if message.role.value in {"tool", "function"} else "assistant"
     return message_of(message.model_dump(mode="json"), role=role)

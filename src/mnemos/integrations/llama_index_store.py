@@ -1,4 +1,4 @@
-"""A chat store for LlamaIndex: ``Memory.from_defaults(session_id="chat-1", chat_store=MnemosChatStore())``.
+"""A chat store for LlamaIndex: ``Memory.from_defaults(chat_store=…)``.
 
 The messages of a key are one session: archived ones first, then the active ones. Messages that
 are removed from the history are retired, so recall still finds them.
@@ -32,7 +32,7 @@ _Stored = dict[str, Any]
 
 
 class MnemosChatStore(Opened, AsyncDBChatStore):
-    """Conversations by key, in a memory that other agents and processes share."""
+    """Conversations by key, in a memory shared with other agents and processes."""
 
     _memory: AsyncMemory = PrivateAttr()
     _owned: bool = PrivateAttr()
@@ -83,7 +83,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
         await self._change(key, lambda *_: ([], new) if is_active else (new, []))
 
     async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
-        """Remove a message by its id here, which searches return."""
+        """Delete a message by the id that searches return."""
         archived, active, _ = await self._read(key)
         found = [one for one in archived + active if one["id"] == idx]
         if found:
@@ -93,7 +93,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
         return _as_items(found)[0] if found else None
 
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
-        """Remove the messages of a status; without one, delete the session, which can be undone."""
+        """Remove the messages of a status. Without one, delete the session (undoable)."""
         if status is None:
             await self._history(key).clear()
         elif status is MessageStatus.ACTIVE:
@@ -114,7 +114,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
         sessions = await list_sessions(self._memory, SOURCE, user_id=self._user_id)
         names = [one["id"][len(start) :] for one in sessions if one["id"].startswith(start)]
         keys = [name.replace("%2F", "/").replace("%25", "%") for name in names]
-        # A session whose messages were all removed is kept for searches.
+        # A session without remaining messages is kept for searches.
         return [key for key in keys if await self._history(key).read(1)]
 
     @classmethod
@@ -137,7 +137,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
     async def _change(
         self, key: str, change: Callable[[list[_Stored], list[_Stored]], Any]
     ) -> tuple[list[_Stored], list[_Stored], int | None]:
-        """Replace both lists in one transaction, and return what they were. Repeated after a conflict."""
+        """Replace both lists in one transaction, retrying conflicts; return the old ones."""
         history = self._history(key)
         while True:
             archived, active, revision = before = await self._read(key)
@@ -153,7 +153,7 @@ class MnemosChatStore(Opened, AsyncDBChatStore):
             kept = 0
             while kept < min(len(old), len(new)) and old[kept] is new[kept]:
                 kept += 1
-            # Searches find the message before; the copy is for the history alone.
+            # Searches find the earlier message. The copy is only for the history.
             tail = [copy_of(one) if "id" in one else one for one in new[kept:]]
             about: dict[str, Any] = {"metadata": {_ARCHIVED: len(new_archived)}, "if_revision": revision}
             try:
@@ -174,7 +174,7 @@ def _as_items(messages: Sequence[_Stored]) -> list[ChatMessage]:
 
 def _find_calls(message: ChatMessage) -> tuple[set[str], set[str]]:
     made = {str(block.tool_call_id) for block in message.blocks if isinstance(block, ToolCallBlock)}
-    # Models that are older than these blocks.
+    # For models that are older than these blocks.
     made |= {str(call["id"]) for call in message.additional_kwargs.get("tool_calls") or () if "id" in call}
     answered = str(message.additional_kwargs.get("tool_call_id", ""))
     return made, {answered} if message.role.value in {"tool", "function"} else set()

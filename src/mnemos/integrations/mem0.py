@@ -1,4 +1,4 @@
-"""The interface of mem0, without mem0: ``from mnemos.integrations.mem0 import Memory``.
+"""The interface of mem0, without mem0.
 
 A memory is an entry of its user. ``infer=True`` uses rules and no model: it keeps the sentences that state a
 fact, or else what the user said, unless that is a question or small talk; an update replaces the memory that
@@ -41,14 +41,14 @@ _COMPARED = 50
 # No transaction should take longer than 50 ms.
 _AT_ONCE = 100
 Stated = tuple[str, Mapping[str, Any]]
-"""A statement, and the message it was made in."""
+"""A statement, and the message that makes it."""
 
 
 class Memory(OpenedSync):
     """Memories of users, agents and runs."""
 
     def __init__(self, memory: Source = None, **flags: Any) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
+        """``memory``: an open one, or the home or URL to open with settings as ``flags``."""
         self._memory, self._owned = open_source(memory, **flags)
 
     def add(
@@ -63,7 +63,7 @@ class Memory(OpenedSync):
         infer: bool = True,
         **unsupported: Any,
     ) -> dict[str, Any]:
-        """Store what is stated in the messages, or with ``infer=False`` all of them."""
+        """Store what messages state or, with ``infer=False``, all of them."""
         refuse(unsupported)
         ids = check_ids({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         about = ids | check_expiry(expiration_date) | {"metadata": dict(metadata or {})}
@@ -85,7 +85,7 @@ class Memory(OpenedSync):
         show_expired: bool = False,
         **unsupported: Any,
     ) -> dict[str, Any]:
-        """Return the memories that match, best first. Ids are given in ``filters``."""
+        """Return the memories that match, best first. Pass ids in ``filters``."""
         refuse(unsupported)
         if not query.strip():
             raise ValueError("query must not be empty")
@@ -100,7 +100,7 @@ class Memory(OpenedSync):
         show_expired: bool = False,
         **unsupported: Any,
     ) -> dict[str, Any]:
-        """Return memories, the last changed first. Ids are given in ``filters``."""
+        """Return memories, last changed first. Pass ids in ``filters``."""
         refuse(unsupported)
         return {"results": [as_item(one) for one in self._find(filters, top_k, show_expired=show_expired)]}
 
@@ -127,7 +127,7 @@ class Memory(OpenedSync):
             if text is not None:
                 changes["changes"] = [*old.value["changes"], make_change("UPDATE", old.value["memory"], text)]
             new, known = {**old.value, **changes}, {memory_id: old.revision}
-            # Another writer may be faster: the update is made again on what that one wrote.
+            # If another writer is faster, update again what that one wrote.
             with suppress(Conflict):
                 entry = NewEntry(memory_id, new, fields=["memory"])
                 self._sync.entries.write(old.namespace, [entry], if_revisions=known)
@@ -147,13 +147,13 @@ class Memory(OpenedSync):
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """Return the changes of a memory, the oldest first."""
+        """Return the changes of a memory, oldest first."""
         known = self._look_up(memory_id)
         found = [known] if known else self._sync.entries.find((), filter={"deleted": memory_id}, limit=1)
         return [{"memory_id": memory_id, **change} for one in found for change in one.value["changes"]]
 
     def reset(self) -> None:
-        """Delete every memory and its history. Nothing else in the home changes."""
+        """Delete every memory and its history, but nothing else in the home."""
         for label in (LABEL, _HISTORY):
             for namespace in self._sync.entries.namespaces(suffix=(label,), limit=MAX_FOUND):
                 for key in self._sync.entries.list_keys(namespace):
@@ -179,7 +179,7 @@ class Memory(OpenedSync):
         return done
 
     def _update_old(self, text: str, about: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Replace the memory that a statement updates, or repeats; None if there is none."""
+        """Replace the memory that a statement updates or repeats; None if there is none."""
         for old in self._find({name: about[name] for name in IDS if name in about}, _COMPARED):
             before = old.value["memory"]
             if before == text or judge(before, text).verdict is Verdict.REPLACES:
@@ -222,7 +222,7 @@ class Memory(OpenedSync):
 
 
 class AsyncMemory:
-    """The same for async code: every method of Memory, awaited."""
+    """The same for async code. Every method of Memory is awaited."""
 
     def __init__(self, memory: Source = None, **flags: Any) -> None:
         self._memory = Memory(memory, **flags)

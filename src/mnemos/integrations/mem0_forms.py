@@ -18,7 +18,7 @@ _LOGIC = {"AND": "$and", "OR": "$or"}
 
 
 def read_messages(given: Any) -> list[Mapping[str, Any]]:
-    """Return the messages in what mem0 accepts, without those of the system."""
+    """Return the messages in what mem0 accepts, except system messages."""
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
     messages = [messages] if isinstance(messages, Mapping) else messages
     if not isinstance(messages, Sequence):
@@ -28,7 +28,7 @@ def read_messages(given: Any) -> list[Mapping[str, Any]]:
 
 
 def find_statements(message: Mapping[str, Any]) -> list[str]:
-    """Return the sentences of a message that are worth a memory."""
+    """Return the sentences of a message that are worth storing."""
     text = str(message["content"]).strip()
     stated = [one.sentence.strip() for one in extract_facts(text, role=str(message["role"]))]
     if stated or message["role"] != "user" or is_trivial(text) or text.endswith("?"):
@@ -37,7 +37,7 @@ def find_statements(message: Mapping[str, Any]) -> list[str]:
 
 
 def check_ids(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the ids that are given, as text; none at all is refused, as by mem0."""
+    """Return the given ids as text. Like mem0, refuse a call without any."""
     ids = {name: str(one).strip() for name, one in given.items() if one is not None}
     if not ids or not all(ids.values()):
         raise ValueError("At least one of user_id, agent_id and run_id is needed, and none may be empty.")
@@ -66,7 +66,7 @@ def refuse(unsupported: Mapping[str, Any]) -> None:
 
 
 def translate(filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Translate a filter of mem0: other keys than ids are those of the metadata."""
+    """Translate a filter of mem0. Keys other than ids are keys of the metadata."""
     for key, wanted in filters.items():
         if key in _LOGIC:
             yield {_LOGIC[key]: [{"$and": list(translate(one))} for one in wanted]}
@@ -97,7 +97,7 @@ def make_change(event: str, old: str | None, new: str | None) -> dict[str, Any]:
 
 
 def as_item(entry: MemoryEntry) -> dict[str, Any]:
-    """Return an entry as mem0 shows it."""
+    """Convert an entry to what mem0 returns."""
     value = entry.value
     times = (datetime.fromtimestamp(at, UTC).isoformat() for at in (entry.created_at, entry.updated_at))
     item = {

@@ -1,4 +1,4 @@
-"""A session for the OpenAI Agents SDK: ``Runner.run(agent, "hi", session=MnemosSession("chat-1"))``.
+"""A session for the OpenAI Agents SDK: ``Runner.run(agent, "hi", session=…)``.
 
 Items are stored as they are, so a run sees what it stored; searches and recall find the text in them. A
 compacted history is rewritten: the items before are retired and still found. ``clear_session`` deletes the
@@ -34,7 +34,7 @@ SOURCE = "openai-agents"
 
 
 class MnemosSession(Opened, SessionABC):
-    """The history of one conversation, in a memory that other agents and processes share."""
+    """A conversation's history, in a memory shared with other agents and processes."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class MnemosSession(Opened, SessionABC):
         session_settings: SessionSettings | dict[str, Any] | None = None,
         **flags: Any,
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings, such as ``space``.
+        """``memory``: an open one, or the home or URL to open with settings as ``flags``.
 
         ``private``: keep this conversation in this process only. Recall still reads the memory.
         """
@@ -55,7 +55,7 @@ class MnemosSession(Opened, SessionABC):
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
         self._memory, self._owned = open_source(memory, **flags)
         self._history = History(self._memory, session_id, SOURCE, user_id=user_id, private=private)
-        # Names of called tools, so that results of the memory's own tools are not found again.
+        # Names of called tools, so that recall skips results of the memory's own tools.
         self._called: dict[str, str] = {}
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
@@ -63,7 +63,7 @@ class MnemosSession(Opened, SessionABC):
         messages = await self._history.read(None if most is None or most < 0 else most)
         items = [_read_item(message) for message in messages]
         if any(message.get("forgotten") for message in messages):
-            # Models refuse the output of a call that is missing, and reasoning without the item after it.
+            # Models refuse an output without its call, and reasoning without the item after it.
             calls = {item.get("call_id") for item in items if not _is_output(item)}
             followed_by = [message.get("forgotten") for message in messages[1:]] + [None]
             return [
@@ -86,7 +86,7 @@ class MnemosSession(Opened, SessionABC):
     async def _pop_item_with_validation(
         self, validate: Callable[[TResponseInputItem], None] | None = None
     ) -> TResponseInputItem | None:
-        """Remove the newest item if it passes; what ``validate`` raises leaves it. The SDK asks for this."""
+        """Remove the newest item unless ``validate`` raises. Called by the SDK."""
         while validate is not None:
             session = await self._history.get_session()
             newest = await self._history.read(1)
@@ -101,12 +101,12 @@ class MnemosSession(Opened, SessionABC):
     async def _get_compaction_snapshot(
         self, limit: int, *, prune_prefix: Callable[[TResponseInputItem], bool] | None = None
     ) -> _CompactionSnapshot | None:
-        """Return the last items, and how to replace them if nobody else writes. The SDK asks for this.
+        """Return the last items and how to replace them if nobody else writes.
 
-        The first items of the session are erased with them, as far as ``prune_prefix`` says so: encrypted
-        ones whose time is over.
+        Called by the SDK. The first items of the session are erased with them if ``prune_prefix`` says so:
+        encrypted ones that have expired.
         """
-        # A private class of the SDK, which only this method needs.
+        # Imported here, because only this method needs this private class of the SDK.
         from agents.memory.session import _CompactionSnapshot
 
         session = await self._history.get_session()
@@ -148,7 +148,7 @@ class MnemosSession(Opened, SessionABC):
 
 
 def recall_filter(session: MnemosSession) -> CallModelInputFilter:
-    """Return a filter for ``RunConfig(call_model_input_filter=…)`` that adds what other sessions said.
+    """Return a ``call_model_input_filter`` that adds what other sessions said.
 
     The block goes into the instructions of the call and is not stored.
     """
@@ -169,7 +169,7 @@ def recall_filter(session: MnemosSession) -> CallModelInputFilter:
 
 
 def memory_tools(session: MnemosSession, tools: str = "default") -> list[FunctionTool]:
-    """Return the tools of the session's memory for ``Agent(tools=…)``, for the session's user."""
+    """Return the memory's tools for ``Agent(tools=…)``, for the session's user."""
     return [_wrap(tool) for tool in list_tools(session._memory, tools, session.user_id)]
 
 

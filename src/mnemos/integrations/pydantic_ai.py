@@ -33,7 +33,7 @@ _RECORD = TypeAdapter(ConversationRecord)
 
 
 class MnemosConversationStore(OpenedStore, ConversationStore):
-    """Conversations of Pydantic AI in a memory that other agents and processes share."""
+    """Conversations in a memory shared with other agents and processes."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
         super().__init__(memory, private=private, **flags)
@@ -93,7 +93,7 @@ class MnemosConversationStore(OpenedStore, ConversationStore):
         ]
 
     async def _begin(self, left: Session | None, record: ConversationRecord) -> Session:
-        """Create the session of a record, in place of one without a record that a crash left."""
+        """Create a record's session, in place of one that a crash left without record."""
         session_id = _name(record.conversation_id)
         if left is not None:
             await self._memory.sessions.delete_session(session_id, if_revision=left["revision"])
@@ -115,7 +115,7 @@ class MnemosConversationStore(OpenedStore, ConversationStore):
 def recall_instructions(
     store: MnemosConversationStore, *, scope: str | None = None
 ) -> Callable[[RunContext[Any]], Awaitable[str]]:
-    """Return instructions for ``Agent(instructions=…)``: what other conversations say about the prompt."""
+    """Return instructions for an agent: what other conversations say about the prompt."""
 
     async def add(context: RunContext[Any]) -> str:
         seen = [_name(context.conversation_id)] if context.conversation_id else []

@@ -27,7 +27,7 @@ SOURCE = "pydantic-ai-runs"
 
 
 class MnemosMemory(Opened, AbstractCapability[Any]):
-    """Recall, tools and a record of every run. A memory that fails does not stop the agent."""
+    """Recall, tools and a record of every run. Its failures don't stop the agent."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class MnemosMemory(Opened, AbstractCapability[Any]):
         record: bool = True,
         **flags: Any,
     ) -> None:
-        """``memory``: an open one, or the home or URL to open; ``tools``: a set of tools, None for none."""
+        """``memory``: an open one, or the home or URL; ``tools``: a set of tools or None."""
         super().__init__()
         self._memory, self._owned = open_source(memory, **flags)
         self._user_id, self._tools, self._record = user_id, tools, record
@@ -77,7 +77,7 @@ class MnemosMemory(Opened, AbstractCapability[Any]):
 
 
 def memory_file_tool(memory: Source = None, *, user_id: str | None = None) -> Tool[Any]:
-    """Return the function tool ``memory`` that the native ``MemoryTool`` of Anthropic's models asks for."""
+    """Return the function tool ``memory`` that Anthropic's native ``MemoryTool`` needs."""
     return _wrap(make_file_tool(open_source(memory)[0], user_id))
 
 

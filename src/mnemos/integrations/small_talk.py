@@ -1,4 +1,4 @@
-"""Messages that ask nothing of a memory. Imported by hooks, so it imports nothing."""
+"""Messages that ask nothing of a memory. Hooks use this, so it imports nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TRIVIAL_LENGTH: Final = 60
 _QUESTION_HALF: Final = 1_000
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
 
-# Consent, thanks and greetings, with the words around them. A message of nothing else is answered from the
+# Consent, thanks and greetings, with the words around them. A message of only these is answered from the
 # message right before it.
 _EMPTY: Final = frozenset(
     """
@@ -32,15 +32,15 @@ _EMPTY: Final = frozenset(
 
 
 def is_trivial(message: str) -> bool:
-    """True if a message is only consent, thanks, a greeting or signs: "ok", "thanks!", "👍"."""
+    """True for a message of only consent, thanks, greetings or signs: "ok", "👍"."""
     if len(message) > _TRIVIAL_LENGTH:
         return not message.strip()
     words = _WORD.findall(message.casefold())
-    # A number or a code may answer a question, and is worth looking for.
+    # A number or a code may answer a question, so it is worth a search.
     return len(words) <= _TRIVIAL_WORDS and all(word.replace("’", "'") in _EMPTY for word in words)
 
 
 def cut_question(message: str) -> str:
-    """Return a long message without its middle: its beginning and end tell what it asks."""
+    """Cut the middle of a long message: its beginning and end tell what it asks."""
     half = _QUESTION_HALF
     return message if len(message) <= 2 * half else f"{message[:half]} {message[-half:]}"

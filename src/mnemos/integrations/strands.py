@@ -1,4 +1,4 @@
-"""A memory store for Strands: ``Agent(…, memory_manager=MemoryManager(stores=[MnemosMemoryStore()]))``.
+"""A memory store for Strands: ``MemoryManager(stores=[MnemosMemoryStore()])``.
 
 It finds what was said in other conversations, and records those that the manager hands over. No model
 extracts anything.
@@ -39,7 +39,7 @@ class MnemosMemoryStore(Opened):
         extraction: Any = True,
         **flags: Any,
     ) -> None:
-        """``memory``: one that is open, or the home or URL to open; ``flags``: settings like ``space``."""
+        """``memory``: an open one, or the home or URL to open with settings as ``flags``."""
         self.name, self.description = name, description
         self.max_search_results, self.writable, self.extraction = max_search_results, writable, extraction
         self._memory, self._owned = open_source(memory, **flags)

@@ -28,7 +28,7 @@ _TEAM = "multi_agent/"
 
 
 class MnemosSessionRepository(OpenedSync, SessionRepository):
-    """Sessions, the agents in them as their children, and the messages of each agent."""
+    """Sessions, their agents as child sessions, and each agent's messages."""
 
     def __init__(
         self, memory: Source = None, *, user_id: str | None = None, private: bool = False, **flags: Any
@@ -77,7 +77,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
     def create_message(
         self, session_id: str, agent_id: str, session_message: SessionMessage, **_: Any
     ) -> None:
-        """Store a message once. Another one of the same index raises SessionException."""
+        """Store a message once. Another one with its index raises SessionException."""
         name = self._name(session_id, agent_id)
         self._check(name, f"Agent {agent_id} in session {session_id} does not exist")
         [stored] = self._sync.sessions.append_messages(name, [_as_message(session_message)])
@@ -99,7 +99,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
     def update_message(
         self, session_id: str, agent_id: str, session_message: SessionMessage, **_: Any
     ) -> None:
-        """Replace a message, erased first: of one that a guardrail redacted, no crash leaves the text."""
+        """Erase and replace a message, so that no crash keeps text that was redacted."""
         name = self._name(session_id, agent_id)
         while True:
             session, messages = self._sync.sessions.get_session(name), self._read_messages(name)
@@ -113,7 +113,7 @@ class MnemosSessionRepository(OpenedSync, SessionRepository):
                 session_message.created_at = item_of(old, _read_text)["created_at"]
                 self._sync.forget(f"message:{old['id']}")
                 continue
-            # Later messages stay where they are for searches: their copies are not found.
+            # Searches find later messages in their old place and not their copies.
             changed = [_as_message(session_message), *map(copy_of, later)]
             with suppress(Conflict):
                 self._sync.sessions.rewrite(name, changed, from_id=old["id"], if_revision=session["revision"])

@@ -1,1 +1,1 @@
-"""Programs that use a memory through MCP: where their settings are, how an entry comes in and goes out."""
+"""Programs that use a memory through MCP, and changes to their settings."""

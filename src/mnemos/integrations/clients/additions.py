@@ -1,4 +1,4 @@
-"""Additions to the settings of a client: entries that Mnemos adds, and how they are found again."""
+"""Additions to a client's settings, and how to find them again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 from mnemos.errors import InvalidInput
 
 Keys = tuple[str | int, ...]
-"""The path to a value: names of members and indices of items, from the outside in."""
+"""The path to a value: names of members and indices of items, outermost first."""
 
 
 class Addition(msgspec.Struct, frozen=True, kw_only=True):
-    """A member with that path, or an item of the list with that path."""
+    """A value that Mnemos adds: a member at the path, or an item of the list at the path."""
 
     path: tuple[str, ...]
     value: Any
@@ -23,12 +23,12 @@ class Addition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def containers(self) -> tuple[str, ...]:
-        """The path of the object, or for an item of the list, that holds it."""
+        """Return the path of the object or list that holds it."""
         return self.path if self.is_item else self.path[:-1]
 
 
 def locate(settings: Any, addition: Addition) -> Keys | None:
-    """Find where an addition is, whether changed since or not; None if it is missing."""
+    """Find an addition, even if it was changed since; None if it is missing."""
     inside = value_at(settings, addition.containers)
     if not addition.is_item:
         is_there = isinstance(inside, Mapping) and addition.path[-1] in inside
@@ -45,7 +45,7 @@ def locate(settings: Any, addition: Addition) -> Keys | None:
 
 
 def value_at(settings: Any, keys: Keys) -> Any:
-    """Return the value at a path; None if there is none."""
+    """Return the value at a path; None if it is missing."""
     for key in keys:
         if isinstance(settings, Mapping):
             settings = settings.get(key)
@@ -57,13 +57,13 @@ def value_at(settings: Any, keys: Keys) -> Any:
 
 
 def has_addition(settings: Any, addition: Addition) -> bool:
-    """True if the settings have an addition, whatever a program or a person added to it."""
+    """True if the settings contain an addition, even with values added to it."""
     keys = locate(settings, addition)
     return keys is not None and (addition.is_item or starts_same(value_at(settings, keys), addition.value))
 
 
 def starts_same(entry: Any, other: Any) -> bool:
-    """True if two server entries start the same program with the same arguments, or two scripts are equal."""
+    """True if two entries start the same program, or two scripts are equal."""
     if isinstance(other, str):
         return bool(entry == other)
     return isinstance(entry, Mapping) and all(
@@ -72,7 +72,7 @@ def starts_same(entry: Any, other: Any) -> bool:
 
 
 def starts_mnemos(entry: Any) -> bool:
-    """True if a server entry starts Mnemos, on whichever memory, also by Python or by uvx."""
+    """True if a server entry starts Mnemos on any memory, also with Python or uvx."""
     words = list_words(entry)
     if "mcp" not in words[1:]:
         return False
@@ -81,7 +81,7 @@ def starts_mnemos(entry: Any) -> bool:
 
 
 def list_words(entry: Any) -> list[Any]:
-    """Return the command of a server entry, which has it as a list, or as a program and its arguments."""
+    """Return the command of a server entry, given as a list or as program and arguments."""
     if not isinstance(entry, Mapping):
         return []
     command, args = entry.get("command"), entry.get("args")
@@ -89,7 +89,7 @@ def list_words(entry: Any) -> list[Any]:
 
 
 def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:
-    """Return settings with an addition. A container of another type raises InvalidInput."""
+    """Return settings with an addition. InvalidInput for a container of another type."""
     changed: dict[str, Any] = dict(settings)
     inside: Any = changed
     for depth, name in enumerate(addition.containers, 1):
@@ -122,7 +122,7 @@ def settings_without(settings: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
 def _commands(group: Any) -> list[Any]:
     """Return the command of each hook in a group; None for a hook without one."""
     if isinstance(group, Mapping) and isinstance(group.get("command"), str):
-        # Cursor has no groups.
+        # Cursor lists hooks without groups.
         return [group["command"]]
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     return (

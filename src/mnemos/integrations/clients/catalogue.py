@@ -1,4 +1,4 @@
-"""The clients that can be connected: their servers, and the hooks or plug-in that record them."""
+"""The clients that can be connected: their servers, hooks and plug-ins."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CLAUDE_SERVERS: Final = ".claude.json"
 _HOOKS: Final = {"session-start": 10, "user-prompt": 10, "pre-compact": 30, "stop": 30, "session-end": 30}
 _EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 _GEMINI_EVENTS: Final = ("SessionStart", "BeforeAgent", "PreCompress", "AfterAgent", "SessionEnd")
-# Where a name is empty, it has no event in which the hook could do its work.
+# An empty name means that the program has no suitable event.
 _CURSOR_EVENTS: Final = ("sessionStart", "", "", "stop", "sessionEnd")
 
-# OpenCode loads it as a module. It must not disturb the program, whatever happens.
+# OpenCode loads it as a module, so no failure in it may disturb the program.
 _OPENCODE: Final = """// Records and recalls for OpenCode.
 // Written by `mnemos connect opencode`; --undo removes it.
 import { spawn } from "node:child_process";
@@ -106,10 +106,10 @@ class ClientCommand:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Hooks in the settings of a client, or a plug-in, by which it records and recalls by itself."""
+    """Hooks in a client's settings, or a plug-in, that record and recall."""
 
     file: str
-    """Alongside the list of servers; empty if it is the same file."""
+    """The file of hooks; empty if it is the file with the list of servers."""
     additions: Callable[[Launch], tuple[Addition, ...]]
     format: Format = _JSON
     empty: str = ""
@@ -119,7 +119,7 @@ class Recorder:
     """A step that a person has to take first."""
     caveat: str = ""
     is_anywhere: bool = True
-    """False if the client reads it in its own folder only."""
+    """False if the client only reads it in its own folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,36 +132,36 @@ class Client:
     file: Callable[[Machine], Path]
     """The file with the list of servers."""
     program: str
-    """The command that is installed with it."""
+    """A command that is installed with the client."""
     afterwards: str
     """The next step for a person."""
     table: str = "mcpServers"
     """The member of that file that holds the servers."""
     format: Format = _JSON
     folder: Callable[[Machine], Path] | None = None
-    """A folder that exists when it is installed, besides that of the file."""
+    """Another folder than the file's that exists if the client is installed."""
     names_type: bool = False
-    """Entries must say that they are programs and not addresses."""
+    """Entries must say that they are programs and not URLs."""
     is_local: bool = False
-    """Entries have the type local, and the command as one list."""
+    """Entries have the type ``local`` and the command as one list."""
     command: ClientCommand | None = None
     recorder: Recorder | None = None
 
     def is_installed(self, machine: Machine) -> bool:
         file = self.file(machine)
         paths = [file, file.parent, *([self.folder(machine)] if self.folder else [])]
-        # The folder of a person exists in any case.
+        # The user's own folder always exists.
         is_there = any(path.exists() for path in paths if path != machine.home)
         return is_there or machine.find_program(self.program) is not None
 
     def server(self, launch: Launch) -> Addition:
-        """Return our entry in the list of servers."""
+        """Return our entry for the list of servers."""
         if self.is_local:
             value = {
                 "type": "local",
                 "command": launch.server_command(),
                 "enabled": True,
-                # Its default, five seconds, is little for a busy machine.
+                # The client's default, five seconds, is too short for a busy machine.
                 "timeout": 30_000,
             }
             return Addition(path=(self.table, NAME), value=value)
@@ -172,7 +172,7 @@ class Client:
 def _hooks(
     agent: str, events: tuple[str, ...] = _EVENTS, unit: int = 1, *, is_flat: bool = False
 ) -> Callable[[Launch], tuple[Addition, ...]]:
-    """Return what makes the hooks of a program. ``unit``: of time limits, in parts of a second."""
+    """Return a function that makes hooks. ``unit``: 1,000 if time limits are in ms."""
 
     def make(launch: Launch) -> tuple[Addition, ...]:
         additions = []
@@ -199,13 +199,13 @@ def _claude_folder(machine: Machine) -> Path:
 
 
 def _claude_servers(machine: Machine) -> Path:
-    # Alongside the settings folder, unless the variable moves both.
+    # Next to the settings folder, unless the variable moves both.
     moved = machine.env.get(_CLAUDE_FOLDER, "").strip()
     return (_claude_folder(machine) if moved else machine.home) / _CLAUDE_SERVERS
 
 
 def _opencode_settings(machine: Machine) -> Path:
-    # By the rules of XDG on every system. A file with comments comes first.
+    # Follows XDG on every system. A file with comments comes first.
     folder = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
     commented = folder / "opencode.jsonc"
     return commented if commented.exists() else folder / "opencode.json"
@@ -308,7 +308,7 @@ CLIENTS: Final = {
 
 
 def claude_files(machine: Machine, folder: Path | None) -> tuple[Path, Path]:
-    """Return the files of servers and of hooks, in the usual place or in a folder that was named."""
+    """Return the files of servers and of hooks, by default in the usual place."""
     servers = folder / _CLAUDE_SERVERS if folder else _claude_servers(machine)
     return servers, (folder or _claude_folder(machine)) / "settings.json"
 

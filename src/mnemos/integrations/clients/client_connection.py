@@ -1,7 +1,6 @@
-"""Connect a client with a memory, and undo it: plan the changes to its settings, then make them.
+"""Connect a client with a memory and undo it: plan the changes, then make them.
 
-If a file is still as it was written, undo restores the original bytes. If the client or a person changed it
-since, only our entries are removed.
+If a file is unchanged since, undo restores the original bytes. Otherwise it only removes our entries.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ class Request:
     space: str
     undo: bool = False
     config: Path | None = None
-    """Other settings than the usual ones."""
+    """Another settings folder than the usual one."""
     hooks: bool = True
     plugin: Path | None = None
-    """Write a plug-in into this folder, and leave the settings alone."""
+    """Write a plug-in into this folder and don't change the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,13 @@ class Change:
     target: _Target
     before: bytes | None
     after: bytes | None
-    """None: the file is deleted."""
+    """The new contents; None deletes the file."""
     original: bytes | None
-    """The file without our additions."""
+    """The contents without our additions."""
     additions: tuple[Addition, ...]
-    """Ours afterwards; empty when everything of ours is removed."""
+    """Our additions afterwards; empty if all are removed."""
     former: tuple[Addition, ...] = ()
-    """Ours before."""
+    """Our additions before."""
 
     @property
     def path(self) -> Path:
@@ -89,7 +88,7 @@ class Change:
         return settings_files.render_diff(self.before, self.after)
 
     def describe(self) -> str:
-        """Describe it as an order, such as "add the MCP server mnemos"."""
+        """Describe the change as an order, such as "add the MCP server mnemos"."""
         if self.additions:
             return f"{'update' if self.former else 'add'} {_describe_additions(self.additions)}"
         what = f"remove {_describe_additions(self.former)}"
@@ -108,7 +107,7 @@ class Plan:
     """The plug-in folder that all changes are in."""
 
     def summarise(self, request: Request, machine: Machine) -> list[str]:
-        """Describe the changes in one line per file, or in one for a plug-in folder."""
+        """Describe the changes, one line per file or one for a plug-in folder."""
         if self.folder is not None and self.changes:
             verb = "remove" if request.undo else "write"
             return [f"{machine.shorten(self.folder)}: {verb} {len(self.changes)} files of a plug-in"]
@@ -119,14 +118,14 @@ class Plan:
         return lines
 
     def command_line(self, request: Request) -> str:
-        """Return the client's own command as it is typed; empty for none."""
+        """Return the client's own command as a person would type it; empty for none."""
         if self.command is None:
             return ""
         return shlex.join((self.command.program, *self.command.arguments(request.launch)))
 
 
 def plan(request: Request, machine: Machine) -> Plan:
-    """Plan a request without changing anything. Settings that cannot be read or changed raise."""
+    """Plan a request without changing anything. Raises if settings can't be changed."""
     records = _records(request)
     planned: list[Change | None] = []
     remarks: list[str] = []
@@ -139,7 +138,7 @@ def plan(request: Request, machine: Machine) -> Plan:
             remarks.append(f"{target.path} was changed since and stays")
     changes = tuple(change for change in planned if change is not None)
     if request.undo:
-        # A folder that was made for the first file goes with it.
+        # A folder that was made for the first file is deleted with it.
         changes = changes[::-1]
     for change in changes:
         settings_files.check_writable(change.path)
@@ -148,12 +147,12 @@ def plan(request: Request, machine: Machine) -> Plan:
     if (
         command is None
         or request.plugin is not None
-        # It would leave an empty list of servers behind, and write ids of its own.
+        # The client's command would leave an empty list of servers, and write its own ids.
         or request.undo
         or request.config is not None
         or first is None
         or machine.find_program(command.program) is None
-        # An existing entry is not changed by adding it.
+        # The client's command doesn't change an existing entry.
         or _has_all(first.target)
     ):
         command = None
@@ -164,7 +163,7 @@ def plan(request: Request, machine: Machine) -> Plan:
 
 
 def carry_out(request: Request, machine: Machine) -> Plan:
-    """Carry out a request under the lock of the home, and return what was done."""
+    """Carry out a request under the home's lock and return what was done."""
     records = _records(request)
     planned = plan(request, machine)
     if not planned.changes and not (request.undo and _recorded_paths(request, machine, records)):
@@ -176,25 +175,25 @@ def carry_out(request: Request, machine: Machine) -> Plan:
         if planned.command:
             first, *others = planned.changes
             remarks += _run_command(planned.command, request, machine, first, records)
-            # It may have written into the other files, too.
+            # The client's command may also have written to the other files.
             changes = [_plan_change(one.target, records, undo=False) for one in others]
         for change in changes:
             if change is not None:
                 _make(change, records)
         if request.undo:
-            # Somebody else may have removed our entries, or we did before we were killed.
+            # Our entries may be gone already: removed by others, or by an interrupted run.
             for path in _recorded_paths(request, machine, records):
                 records.drop(path)
     return replace(planned, remarks=tuple(remarks))
 
 
 def is_connected(request: Request, machine: Machine) -> bool:
-    """True if the client's list of servers names Mnemos, on whichever memory."""
+    """True if the client's list of servers has Mnemos, on any memory."""
     return _has_all(_targets(replace(request, hooks=False, undo=False), machine)[0])
 
 
 def has_hooks(request: Request, machine: Machine) -> bool:
-    """True if the client runs our hooks or our plug-in for this memory, or will once a person trusts them."""
+    """True if the client has our hooks or plug-in for this memory, trusted or not."""
     recorder = request.client.recorder
     if recorder is None:
         return False
@@ -318,7 +317,7 @@ def _plan_removal(
 def _without_ours(
     target: _Target, current: bytes | None, record: Record | None, records: Records
 ) -> bytes | None:
-    """Return the file without our additions; None for no file."""
+    """Return the file without our additions; None to delete it."""
     if current is None:
         return None
     original = None
@@ -327,7 +326,7 @@ def _without_ours(
         if settings_files.digest(current) == record.digest:
             return original
     text = target.text(current)
-    # Objects that were made for our entries go with them.
+    # Objects that were made for our entries are removed with them.
     former = target.parse(original) if record is not None and records.has_original(record) else None
     additions = target.additions if record is None else record.additions
     for addition in reversed(additions):
@@ -355,7 +354,7 @@ def _remove(target: _Target, text: str, keys: tuple[str | int, ...], former: Any
 
 
 def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
-    """Raise Refused if there is an entry of our name that somebody else wrote."""
+    """Raise Refused if somebody else wrote an entry with our name."""
     if addition.is_item or locate(settings, addition) is None:
         return
     present = value_at(settings, addition.path)
@@ -380,7 +379,7 @@ def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
 
 
 def _make(change: Change, records: Records) -> None:
-    """Make a change. If another program changed the file in the meantime, Busy is raised and it stays."""
+    """Make a change. Raises Busy if another program changed the file in the meantime."""
     if settings_files.read(change.path) != change.before:
         raise Busy(f"Another program has just changed {change.path}. Nothing was written to it. Try again.")
     _keep(change, records, change.after)
@@ -414,7 +413,7 @@ def _keep(change: Change, records: Records, written: bytes | None) -> None:
 def _run_command(
     command: ClientCommand, request: Request, machine: Machine, change: Change, records: Records
 ) -> list[str]:
-    """Let the client's own command make a change; if that fails, make it here. Returns remarks."""
+    """Let the client's command make a change, or make it here. Returns remarks."""
     _keep(change, records, change.after)
     problem = machine.run(command.program, command.arguments(request.launch))
     if not problem and _has_all(change.target):
@@ -432,7 +431,7 @@ def _run_command(
 
 
 def _changed_only_ours(change: Change, now: bytes | None) -> bool:
-    """True if the settings without our entry are those from before."""
+    """True if the settings differ from those before only in our entry."""
     before, after = change.target.parse(change.before), change.target.parse(now)
     table, own = change.target.additions[0].path
     others = {name: one for name, one in after.pop(table, {}).items() if name != own}

@@ -1,4 +1,4 @@
-"""The formats of settings files: one entry is added or removed, and every other byte stays.
+"""Formats of settings files: adding or removing an entry keeps every other byte.
 
 Each change is verified before it is used: the new text must parse to exactly the expected settings.
 """
@@ -30,7 +30,7 @@ _NOT_BREAK: Final = re.compile(r"[^\r\n]")
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _LONGEST_INT: Final = 400
 _LONGEST_TABLE: Final = 100
-"""Lines of the longest table that is looked at; ours has three, and a person may have added some."""
+"""Longest table that is handled, in lines. Ours has three, and a person may have added some."""
 
 
 def _unparsable(where: str, kind: str, problem: str) -> InvalidInput:
@@ -47,20 +47,20 @@ def _unsafe(where: str) -> Refused:
 
 
 class Json:
-    """JSON; comments and trailing commas are allowed. ``where`` names the file in errors."""
+    """JSON with comments and trailing commas. ``where`` names the file in errors."""
 
     def parse(self, text: str, where: str) -> dict[str, Any]:
         """Return the settings; a blank text is an empty dict."""
         return _Document(text, where).settings
 
     def add(self, text: str, addition: Addition, where: str) -> str:
-        """Return the text with an addition that it does not have yet."""
+        """Return the text with an addition that it does not contain yet."""
         document = _Document(text, where)
         expected = settings_with(document.settings, addition, where)
         return self._verify(_insert(document, addition), expected, where)
 
     def remove(self, text: str, keys: Keys, where: str) -> str:
-        """Return the text without the value at that path. A container that holds a comment stays."""
+        """Return the text without the value at a path. Containers with comments are kept."""
         document = _Document(text, where)
         if document.is_only_comments(keys):
             return text
@@ -94,8 +94,8 @@ class _Container:
 class _Document:
     """A JSON text with the positions of its members.
 
-    Comments and trailing commas become blanks of the same length: the standard library reads the rest at its
-    own speed, and positions in it are positions in the text.
+    Comments and trailing commas are replaced by blanks of the same length, so the fast parser of the standard
+    library can read it and positions stay valid.
     """
 
     def __init__(self, text: str, where: str) -> None:
@@ -106,13 +106,13 @@ class _Document:
         """The text without comments."""
         self._clean = _TRAILING_COMMA.sub(_blank_comma, self.bare)
         self.line_comments = {m.end() for m in _COMMENT.finditer(plain) if m[0].startswith("//")}
-        """Positions at which a comment ends that reaches to the end of its line."""
+        """End positions of comments that end with their line."""
         self._root = self._skip_blanks(0)
         self.is_blank = self._root == len(text)
         self.settings: dict[str, Any] = {} if self.is_blank else self._parse()
 
     def containers(self, keys: Keys) -> list[_Container]:
-        """Return the root and the containers along a path, as far as they exist."""
+        """Return the existing containers along a path, beginning with the root."""
         found = [self._container(self._root)]
         for key in keys:
             parts = [part for part in found[-1].parts if part.key == key]
@@ -128,7 +128,7 @@ class _Document:
         return found
 
     def is_only_comments(self, keys: Keys) -> bool:
-        """True if there is an empty container with a comment in it."""
+        """True if there is a container that only holds a comment."""
         value = value_at(self.settings, keys)
         if value or not isinstance(value, dict | list):
             return False
@@ -196,7 +196,7 @@ def _blank_comma(found: re.Match[str]) -> str:
 
 
 def _insert(document: _Document, addition: Addition) -> str:
-    """Add after the last part of the innermost container that exists, in the style of the file."""
+    """Add after the last part of the innermost existing container, in its style."""
     text = document.text
     newline = "\r\n" if "\r\n" in text else "\n"
     if document.is_blank:
@@ -248,7 +248,7 @@ def _render(value: Any, unit: str, newline: str, indent: str) -> str:
 
 
 def _cut(document: _Document, keys: Keys) -> str:
-    """Remove one part with its comma; comments around it stay."""
+    """Remove one part with its comma, but not the comments around it."""
     text = document.text
     inside = document.containers(keys[:-1])[-1]
     number, part = next((n, part) for n, part in enumerate(inside.parts) if part.key == keys[-1])
@@ -277,7 +277,7 @@ def _begins_line(text: str, position: int) -> bool:
 
 
 def _indent(text: str, position: int) -> str:
-    """Return the blanks at the beginning of the line of a position."""
+    """Return the indentation of the line at a position."""
     line = text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -286,7 +286,7 @@ def _indent(text: str, position: int) -> str:
 
 
 class Toml:
-    """TOML; an addition becomes a table at the end of the file where that is allowed."""
+    """TOML. An addition becomes a table at the end of the file where possible."""
 
     def parse(self, text: str, where: str) -> dict[str, Any]:
         try:
@@ -302,7 +302,7 @@ class Toml:
 
     def remove(self, text: str, keys: Keys, where: str) -> str:
         expected = settings_without(self.parse(text, where), keys)
-        # The table around an entry may exist by the header of that entry alone.
+        # The table around an entry may only be implied by the entry's header.
         bare = settings_without(expected, keys[:-1]) if not value_at(expected, keys[:-1]) else expected
         return _first_valid(_toml_without(text, keys), where, bare, expected)
 
@@ -311,7 +311,7 @@ class Toml:
 
 
 class Script:
-    """A file that is ours as a whole, or not at all."""
+    """A file that is entirely ours, or not at all."""
 
     def parse(self, text: str, where: str) -> dict[str, Any]:  # noqa: ARG002
         return {NAME: text} if text.strip() else {}
@@ -359,7 +359,7 @@ def _toml_without(text: str, keys: Keys) -> Iterator[str]:
     lines = text.splitlines(keepends=True)
     for start, line in enumerate(lines):
         if line.lstrip(" \t").startswith("[") and str(keys[-1]) in line:
-            # The fewest lines that will do: comments after the table belong to what follows.
+            # As few lines as possible, because comments after the table belong to what follows.
             for end in range(start + 1, min(len(lines), start + _LONGEST_TABLE) + 1):
                 yield "".join(lines[:start] + lines[end:])
     yield from _by_tomlkit(text, keys, None)

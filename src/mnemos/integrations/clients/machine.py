@@ -1,4 +1,4 @@
-"""The machine: folders of settings, programs, and the command that starts Mnemos."""
+"""The machine: settings folders, programs, and the command that starts Mnemos."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_PROBLEM: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Machine(Folders):
-    """The machine of a person: folders, and programs that can be run."""
+    """A person's machine: folders, and programs to run."""
 
     @classmethod
     def of(cls, env: Mapping[str, str], platform: str) -> Machine:
@@ -34,14 +34,14 @@ class Machine(Folders):
             raise InvalidInput(f"Your home folder is unknown ({exc}). Set HOME.") from exc
 
     def shorten(self, path: Path) -> str:
-        """Return a path as a person writes it, with ~ for the user's folder."""
+        """Return a path with ~ for the user's folder."""
         return f"~/{path.relative_to(self.home).as_posix()}" if path.is_relative_to(self.home) else str(path)
 
     def find_program(self, name: str) -> str | None:
         return shutil.which(name, path=self.env.get("PATH", ""))
 
     def run(self, program: str, arguments: Sequence[str]) -> str:
-        """Run a program. Returns an empty string if it succeeded, else the problem."""
+        """Run a program. Returns the problem, or an empty string if it succeeded."""
         path = self.find_program(program)
         if path is None:
             return f"{program} was not found"
@@ -81,20 +81,20 @@ class Launch:
         return [*self.program, "mcp", *self.options]
 
     def hook_words(self, event: str, agent: str) -> list[str]:
-        """Return the command for a hook of a program."""
+        """Return the command of a hook."""
         named = [] if agent == CLAUDE_CODE else ["--agent", agent]
         return [*self.program, "hook", event, *named, *self.options]
 
     def hook_command(self, event: str, agent: str) -> str:
-        """Return it for a shell."""
+        """Return the command of a hook as a shell reads it."""
         words = self.hook_words(event, agent)
         return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
 
 
 def find_own_program(arguments: Sequence[str], executable: str, platform: str) -> tuple[str, ...]:
-    """Return the running Mnemos by its full path: other programs have another PATH.
+    """Return the full path of the running Mnemos, as other programs' PATH may differ.
 
-    A symbolic link to it, as installers make, is not resolved: it survives an upgrade.
+    A symbolic link to it, as installers make, is not resolved, because the link survives an upgrade.
     """
     suffix = ".exe" if platform == "win32" else ""
     running = Path(arguments[0]) if arguments and arguments[0] else Path()
@@ -102,12 +102,12 @@ def find_own_program(arguments: Sequence[str], executable: str, platform: str) -
     for program in (running, beside):
         if program is not None and program.name == NAME + suffix and program.is_file():
             return (str(program.absolute()),)
-    # -P: a file called mnemos.py in the folder of an agent is not ours.
+    # -P: don't import a file called mnemos.py from an agent's folder.
     return (executable, "-P", "-m", NAME) if executable else (NAME,)
 
 
 def build_launch(machine: Machine, program: tuple[str, ...], home: Path, space: str) -> Launch:
-    """Build the command for the memory in a home and space; defaults are left out."""
+    """Build the command for a home and a space, leaving out defaults."""
     options: list[str] = []
     if home != machine.home / _DEFAULT_HOME:
         options += ["--home", str(home)]

@@ -1,6 +1,6 @@
-"""Settings files of other programs, and the records needed to undo what was written into them.
+"""Settings files of other programs, and the records needed to undo changes.
 
-Files are read whole and replaced in one step; modes and symbolic links are kept.
+Files are read whole and replaced in one step, keeping modes and symbolic links.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def read(path: Path) -> bytes | None:
 
 
 def decode(data: bytes | None, path: Path) -> str:
-    """Return bytes as text with its line breaks unchanged; None is an empty text."""
+    """Decode a file, keeping its line breaks. None is an empty text."""
     try:
         return (data or b"").decode()
     except UnicodeDecodeError as exc:
@@ -61,23 +61,23 @@ def decode(data: bytes | None, path: Path) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Raise PermissionDenied if a file is read-only, or the folder in which it is replaced."""
+    """Raise PermissionDenied if a file or its folder is read-only."""
     real = resolve_links(path)
     there = [one for one in (real, *real.parents) if one.exists()]
-    # A folder that does not exist yet is made in the first one that does.
+    # Missing folders are created in the first one that exists.
     for one in there[: 2 if there[0] == real else 1]:
-        # Root may write anything, but what somebody locked is not changed.
+        # Root may write anything, but a file that somebody made read-only is not changed.
         if not (one.stat().st_mode & 0o222 and os.access(one, os.W_OK)):
             raise PermissionDenied(f"{one} is read-only. Make it writable (chmod u+w). Nothing was changed.")
 
 
 def missing_folders(path: Path) -> list[Path]:
-    """Return the folders to be made for a file, innermost first."""
+    """Return the folders to create for a file, innermost first."""
     return [folder for folder in resolve_links(path).parents if not folder.exists()]
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file in one step; a link stays a link, and an existing file keeps its mode."""
+    """Replace a file in one step, keeping its mode and a symbolic link."""
     real = resolve_links(path)
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def remove(path: Path, folders: list[Path]) -> None:
-    """Delete a file, but no link to it, and those of the folders that are empty."""
+    """Delete a file (but not a link to it), and its folders that are empty."""
     try:
         real = resolve_links(path)
         real.unlink(missing_ok=True)
@@ -107,9 +107,9 @@ def digest(data: bytes) -> str:
 
 
 def render_diff(before: bytes | None, after: bytes | None) -> str:
-    """Render removed (-) and added (+) lines under their line numbers, with secrets redacted."""
+    """Render a diff with line numbers and without secrets."""
     old, new = ((data or b"").decode().removeprefix("\ufeff").splitlines() for data in (before, after))
-    # The equal lines at both ends are skipped first: files may have thousands.
+    # Skip the equal lines at both ends first, because files may have thousands.
     head = _count_equal(old, new)
     tail = min(min(len(old), len(new)) - head, _count_equal(old[::-1], new[::-1]))
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -119,7 +119,7 @@ def render_diff(before: bytes | None, after: bytes | None) -> str:
             continue
         removed, added = old[i:j], new[k:m]
         if len(removed) == len(added) == 1 and len(added[0]) > _LONGEST_LINE // 2:
-            # A file may be one long line: only the part that differs is shown.
+            # A file may be one long line, so only the part that differs is shown.
             start = max(0, _count_equal(removed[0], added[0]) - _CONTEXT)
             growth = max(0, len(added[0]) - len(removed[0]))
             removed = ["…" * bool(start) + removed[0][start : start + 2 * _CONTEXT]]
@@ -138,14 +138,14 @@ def _count_equal(old: list[str] | str, new: list[str] | str) -> int:
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes made to one file."""
+    """The changes made to one file."""
 
     digest: str
-    """Of the file as it was written."""
+    """Digest of the file as it was written."""
     backup: str | None
-    """The name of the copy of the original; None if there was no file."""
+    """Name of the original's copy; None if there was no file."""
     folders: tuple[str, ...]
-    """Folders made for the file, innermost first."""
+    """Folders created for the file, innermost first."""
     additions: tuple[Addition, ...] = ()
 
 
@@ -180,7 +180,7 @@ class Records:
         folders: list[Path],
         additions: tuple[Addition, ...] = (),
     ) -> None:
-        """Record a change before it is made, with a copy of the original. Needs the lock."""
+        """Record a change before it is made, with a copy of the original, under the lock."""
         backup = None
         if original is not None:
             backup = f"{self._client}-{digest(str(path).encode())[:8]}.before"
@@ -190,13 +190,13 @@ class Records:
         self._save({**self._load(), str(path): record})
 
     def drop(self, path: Path) -> None:
-        """Delete the record of a file and the copy of its original."""
+        """Delete a file's record and the copy of its original."""
         known = self._load()
         record = known.pop(str(path), None)
         if record is None:
             return
         if record.backup:
-            # First: a copy without a record would stay forever, a record without a copy is dropped again.
+            # First, because a copy without a record would stay forever.
             remove(self._folder / record.backup, [])
         self._save(known)
 

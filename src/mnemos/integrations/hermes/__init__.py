@@ -13,7 +13,7 @@ __all__ = ["register"]
 
 
 def register(context: Any) -> None:
-    """Register a new provider with Hermes. Calling it again registers another one."""
+    """Register a new provider with Hermes. Each call registers another one."""
     from mnemos.integrations.hermes.provider import make
 
     context.register_memory_provider(make())

@@ -1,4 +1,4 @@
-"""The first import of what Hermes stored before Mnemos: conversations and notes, which are only read.
+"""The first import of Hermes' older conversations and notes, which are only read.
 
 It runs in the background, in steps, and resumes where it was interrupted. A marker in the home of Mnemos
 records that it is done. Everything after its start comes from Hermes itself, turn by turn.
@@ -38,7 +38,7 @@ _BYTES_PER_CHARACTER: Final = 4
 
 @dataclass(slots=True)
 class Report:
-    """The progress of an import. ``done_at`` is None until everything is imported."""
+    """The progress of an import; ``done_at`` is None until everything is imported."""
 
     hermes_home: str
     space: str
@@ -48,7 +48,7 @@ class Report:
     messages: int = 0
     notes: int = 0
     has_notes: bool = False
-    """Notes were imported. They are not imported again: somebody may have changed them here."""
+    """Notes are only imported once, because somebody may have changed them here."""
     refused: list[str] = field(default_factory=list)
 
     def refuse(self, what: str, why: Exception) -> None:
@@ -58,7 +58,7 @@ class Report:
 
 
 class HermesImport:
-    """The import from one Hermes into one memory. Safe to use from several threads."""
+    """The import from one Hermes into one memory. Thread-safe."""
 
     def __init__(self, hermes: Path, place: Place) -> None:
         self._hermes = hermes
@@ -69,7 +69,7 @@ class HermesImport:
         self._stop = threading.Event()
 
     def report(self) -> Report | None:
-        """Return what was imported; None if it has not started, or the marker is invalid."""
+        """Return the progress; None before the start, or if the marker is invalid."""
         try:
             known = json.loads(files.read(self._marker) or "")
             return Report(**{key: value for key, value in known.items() if key in Report.__slots__})
@@ -77,14 +77,14 @@ class HermesImport:
             return None
 
     def start(self, now: float) -> bool:
-        """Record the start, unless it is recorded. Returns True if something is left to import."""
+        """Record the start once. Returns True if something is left to import."""
         known = self.report()
         if known is None:
             self._save(Report(str(self._hermes), self._space, now))
         return known is None or known.done_at is None
 
     def import_session(self, memory: Memory, session_id: str) -> None:
-        """Import a session and its ancestors before anything is added to it, unless all is done."""
+        """Import a session and its ancestors before anything is added to it."""
         report = self.report()
         if report is not None and report.done_at is None:
             with self._lock, self._open_state() as state:
@@ -92,7 +92,7 @@ class HermesImport:
                     self._store(memory, _lineage(session_id, state.parents()), state, report)
 
     def import_notes(self, memory: Memory) -> None:
-        """Import the notes before Hermes changes its own, unless that was done."""
+        """Import the notes once, before Hermes changes its own."""
         with self._try_lock() as has_lock:
             report = self.report()
             if has_lock and report is not None and not report.has_notes and report.done_at is None:
@@ -121,7 +121,7 @@ class HermesImport:
             return report
 
     def stop(self) -> None:
-        """Let ``import_all`` end after its current step; the next call continues from there."""
+        """Stop ``import_all`` after its current step; the next call resumes there."""
         self._stop.set()
 
     def _store(self, memory: Memory, ids: Sequence[str], state: HermesState, report: Report) -> None:
@@ -142,7 +142,7 @@ class HermesImport:
             if len(sessions) == 1:
                 report.refuse(f"session {next(iter(sessions))}", exc)
                 return
-            # One of them cannot be stored. The others can.
+            # One message cannot be stored, but the others can.
             for one in sessions:
                 self._store(memory, [one], state, report)
             return
@@ -172,7 +172,7 @@ class HermesImport:
 
     @contextmanager
     def _open_state(self, report: Report | None = None) -> Iterator[HermesState | None]:
-        """Open the database of Hermes; None if there is none, or it is another file."""
+        """Open Hermes' database; None if it is missing or another kind of file."""
         with ExitStack() as stack:
             state = None
             try:
@@ -206,7 +206,7 @@ def read_notes(hermes: Path, book: Book) -> list[str]:
 
 
 def _lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
-    """Return a session after its ancestors, the oldest first."""
+    """Return a session after its ancestors, oldest first."""
     line: dict[str, None] = {}
     above: str | None = session_id
     while above is not None and above in parents and above not in line:

@@ -1,8 +1,8 @@
-"""The Hermes that Mnemos runs in or is connected to: its home, its contract, and the memory that serves it.
+"""The Hermes that Mnemos runs in: its home, its contract and its memory.
 
 ``mnemos.json`` in the home of Hermes names a home and a space of Mnemos. Without it, the home of the
-``mnemos`` command is used, and each profile of Hermes has its own space. The modules of Hermes exist
-only inside of it, and are imported when they are needed.
+``mnemos`` command is used, and each profile of Hermes has its own space. The modules of Hermes only exist
+inside it, so they are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHOWS: Final = {Book.MEMORY: "memory_enabled", Book.USER: "user_profile_enabled
 
 
 def find_contract() -> type | None:
-    """Return the class that Hermes wants providers to derive from; None outside of Hermes.
+    """Return Hermes' base class for providers; None outside of Hermes.
 
     Later versions may add methods to it, with defaults.
     """
@@ -38,13 +38,13 @@ def find_contract() -> type | None:
 
 
 def find_home() -> Path:
-    """Return the home of the active profile: one process of Hermes may serve several."""
+    """Return the active profile's home. One process of Hermes may serve several."""
     get_home = _import("hermes_constants", "get_hermes_home")
     return hermes_home(get_home() if callable(get_home) else None)
 
 
 def shows(book: Book) -> bool:
-    """True if Hermes puts its own file of that name into the prompt, which is its default."""
+    """True if Hermes puts its own file of that name into the prompt (the default)."""
     load = _import("hermes_cli.config", "load_config")
     config = load() if callable(load) else {}
     memory = config.get("memory") if isinstance(config, Mapping) else None
@@ -70,7 +70,7 @@ class Place:
 
 
 def find_place(hermes: Path) -> Place:
-    """Return the memory of a home of Hermes. Invalid values raise InvalidInput."""
+    """Return the memory for a home of Hermes. Invalid values raise InvalidInput."""
     named = read_place(hermes)
     settings = Settings.load(named.get("home") or None, space=named.get("space") or None)
     if named.get("space") or settings.space != DEFAULT_SPACE:
@@ -79,12 +79,12 @@ def find_place(hermes: Path) -> Place:
 
 
 def profile(hermes: Path) -> str:
-    """Return the profile that a home of Hermes belongs to; empty for the default one."""
+    """Return the profile of a home of Hermes; empty for the default one."""
     return hermes.name if hermes.parent.name == _PROFILES else ""
 
 
 def read_place(hermes: Path) -> dict[str, str]:
-    """Return the values in ``mnemos.json``; empty if there is no such file."""
+    """Return the values in ``mnemos.json``; empty without the file."""
     text = files.read(hermes / FILE)
     try:
         found = json.loads(text) if text else {}
@@ -96,7 +96,7 @@ def read_place(hermes: Path) -> dict[str, str]:
 
 
 def save_place(hermes: Path, given: Mapping[str, Any]) -> Path:
-    """Change values in ``mnemos.json``, except those that are None. Invalid ones are not stored."""
+    """Change the values in ``mnemos.json`` that are not None, unless one is invalid."""
     unknown = sorted(set(given) - set(KEYS))
     if unknown:
         meant = suggest(unknown[0], KEYS)

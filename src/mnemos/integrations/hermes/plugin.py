@@ -1,7 +1,7 @@
-"""The plug-in folder for a Hermes Agent: its files, and connecting and disconnecting it.
+"""The plug-in folder for Hermes: its files, and how it is connected.
 
-Three files go to ``plugins/mnemos`` in the home of Hermes, ``mnemos.json`` names the memory, and one line of
-``config.yaml`` the provider. Nothing else that another program wrote is changed.
+Three files go to ``plugins/mnemos`` in the home of Hermes. ``mnemos.json`` names the memory, and one line of
+``config.yaml`` the provider. No other program's text is changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAME: Final = "mnemos"
 FOLDER: Final = "plugins"
 CONFIG: Final = "config.yaml"
 _WRITTEN: Final = "`mnemos connect hermes`"
-# The packages of Mnemos that are needed inside Hermes.
+# The packages that Mnemos needs inside Hermes.
 _PARTS: Final = ("mnemos", "apsw", "msgspec", "numpy", "Stemmer", "click")
 
 _BOM: Final = "\ufeff"
@@ -105,7 +105,7 @@ class Step:
 
     path: Path
     text: str | None
-    """The new contents; None: the file is deleted."""
+    """The new contents; None deletes the file."""
 
     def render_diff(self) -> str:
         after = None if self.text is None else self.text.encode()
@@ -113,7 +113,7 @@ class Step:
 
 
 def plan_connect(hermes: Path, memory: Place) -> list[Step]:
-    """Plan to connect a home of Hermes with a memory; empty if it is connected."""
+    """Plan to connect a home of Hermes with a memory; empty if it already is."""
     folder = _check_folder(hermes)
     named = host.render_place({"home": str(memory.home), "space": memory.space})
     wanted = {folder / name: text for name, text in render_files().items()} | {hermes / host.FILE: named}
@@ -125,7 +125,7 @@ def plan_connect(hermes: Path, memory: Place) -> list[Step]:
 
 
 def plan_disconnect(hermes: Path, records: Records) -> list[Step]:
-    """Plan to disconnect; the memory stays. Empty if it is not connected.
+    """Plan to disconnect and keep the memory; empty if it is not connected.
 
     If the settings are still as they were written, the original bytes are restored.
     """
@@ -135,7 +135,7 @@ def plan_disconnect(hermes: Path, records: Records) -> list[Step]:
 
 
 def summarise(steps: list[Step], hermes: Path, machine: Machine, *, undo: bool) -> list[str]:
-    """Describe a plan: what happens to the plug-in, and what to the settings."""
+    """Describe a plan's changes to the plug-in and the settings."""
     files_of_plugin = sum(step.path.name != CONFIG for step in steps)
     verb, setting = ("remove", "clear memory.provider") if undo else ("write", f"set memory.provider: {NAME}")
     lines = (
@@ -150,7 +150,7 @@ def is_installed(hermes: Path) -> bool:
 
 
 def carry_out(steps: list[Step], hermes: Path, records: Records, *, undo: bool) -> None:
-    """Make the changes of a plan, each file in one step, with a record of the original settings.
+    """Carry out a plan, each file in one step, recording the original settings.
 
     With ``undo``, folders that were made for the files are deleted if they are empty.
     """
@@ -171,7 +171,7 @@ def carry_out(steps: list[Step], hermes: Path, records: Records, *, undo: bool) 
     if undo:
         kept = records.find(first)
         _remove_folder(first.parent)
-        # The innermost folder is gone already.
+        # The innermost folder is already deleted.
         made = [folder for one in kept.folders if (folder := Path(one)).exists()] if kept else []
         settings_files.remove(first, made)
         for path in (first, config):
@@ -228,7 +228,7 @@ def _read_config(hermes: Path) -> tuple[Path, str]:
 
 
 def _restore_config(hermes: Path, records: Records) -> list[Step]:
-    """Plan to restore the original settings, or if they were changed since, to remove what we wrote."""
+    """Plan to restore the original settings, or if they changed, to remove our line."""
     path, now = _read_config(hermes)
     kept = records.find(path)
     data = records.original(kept) if kept is not None and records.has_original(kept) else None
@@ -244,7 +244,7 @@ def _restore_config(hermes: Path, records: Records) -> list[Step]:
 
 
 def _without_provider(text: str, original: str) -> str:
-    """Return the settings with the provider as in the original: not set, or set to nothing."""
+    """Return the settings with the original provider: none, or an empty value."""
     lines, former = text.splitlines(keepends=True), original.splitlines(keepends=True)
     table, former_table = _find_table(lines), _find_table(former)
     found = None if table is None else _find_provider(lines, table)[0]
@@ -257,14 +257,14 @@ def _without_provider(text: str, original: str) -> str:
     del lines[found[0]]
     following = next(_iter_content(lines, table + 1), (0, ""))[1]
     if former_table is None and not following.startswith((" ", "\t")):
-        # With the blank line that we wrote before it.
+        # Including the blank line that we wrote before it.
         is_blank = table > 0 and not lines[table - 1].strip()
         del lines[table - is_blank : table + 1]
     return "".join(lines)
 
 
 def _find_places() -> list[str]:
-    """Return the folders that the packages are imported from."""
+    """Return the folders from which the packages are imported."""
     found: dict[str, None] = {}
     for name in _PARTS:
         spec = importlib.util.find_spec(name)
@@ -275,7 +275,7 @@ def _find_places() -> list[str]:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Delete the folder if it only has what Python compiled from our files."""
+    """Delete the folder if it only contains compiled copies of our files."""
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     try:
         folder.rmdir()
@@ -305,7 +305,7 @@ def _find_python() -> tuple[int, int] | None:
 
 
 def read_provider(text: str) -> str | None:
-    """Return the provider, empty for none; None if the notation is not understood.
+    """Return the provider; empty for none, None if the notation is unknown.
 
     A YAML library would be a dependency for everybody just for this line.
     """
@@ -321,7 +321,7 @@ def read_provider(text: str) -> str | None:
     number, match = found
     following = next(_iter_content(lines, number + 1), (0, ""))[1]
     if following.startswith((f"{indent} ", f"{indent}\t")):
-        # The value continues there.
+        # The value continues on that line.
         return None
     value = match[1] or ""
     if value in _NOTHING:
@@ -331,7 +331,10 @@ def read_provider(text: str) -> str | None:
 
 
 def set_provider(text: str, name: str) -> str:
-    """Return a text that ``read_provider`` understands with another provider. Line breaks stay."""
+    """Return a text with another provider, if ``read_provider`` understands it.
+
+    Line breaks are kept.
+    """
     lines = text.splitlines(keepends=True)
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     value = name or "''"
@@ -357,7 +360,7 @@ def _find_table(lines: list[str]) -> int | None:
 
 
 def _find_provider(lines: list[str], table: int) -> tuple[tuple[int, re.Match[str]] | None, str]:
-    """Return the line of the provider, if there is one, and the indentation of the table."""
+    """Return the line of the provider, if any, and the indentation of the table."""
     indent = ""
     for number, line in _iter_content(lines, table + 1):
         own = line[: len(line) - len(line.lstrip(" \t"))]

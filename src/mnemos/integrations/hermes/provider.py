@@ -1,4 +1,4 @@
-"""The provider for Hermes: the built-in one, adapted to the home, tools and calls of Hermes.
+"""The built-in provider, adapted to the home, tools and calls of Hermes.
 
 Hermes has its own notebook and shows it in every prompt. Its notes are copied here, so that recall and
 other agents know them. Notes that are only here go into our part of the prompt.
@@ -40,7 +40,7 @@ _STOP_SECONDS: Final = 2.0
 
 
 def make() -> BuiltinMemoryProvider:
-    """Make a provider for the Hermes that this runs in."""
+    """Create a provider for the Hermes that runs this process."""
     return _build_class(host.find_contract())()
 
 
@@ -72,7 +72,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
-        """Return why it is not available, for people; empty if it is. Only reads settings."""
+        """Return why it is unavailable, going by the settings; empty if it isn't."""
         try:
             host.find_place(host.find_home())
         except MnemosError as exc:
@@ -80,7 +80,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         return ""
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
-        """Open the memory of this home of Hermes, and start to import what Hermes stored before."""
+        """Open the memory of this home and start to import what Hermes stored before."""
         self._open(session_id, kwargs)
         try:
             self._start_import(session_id)
@@ -88,7 +88,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
             log.warning("the data of Hermes is not imported: %s", exc)
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
-        """Open it to look at the prompt and the tools; nothing is written."""
+        """Open it to show the prompt and the tools. Nothing is written."""
         self._open(session_id, kwargs | {"agent_context": "inspection"})
 
     def flush(self, seconds: float) -> bool:
@@ -106,7 +106,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
     # --- the prompt -------------------------------------------------------------------------
 
     def _compose(self) -> prompt.Block:
-        """Replace the notes by those that Hermes does not show itself."""
+        """Replace the notes with those that Hermes does not show itself."""
         block = super()._compose()
         notes = self.memory.notebook.snapshot(self._session_id)
         text = block.text.replace(notes, self._render_other_notes(), 1) if notes else block.text
@@ -150,7 +150,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         reset: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Continue in another session, and first import it if Hermes has it."""
+        """Continue in another session, importing it first if Hermes has it."""
         if not reset:
             self._import_first(new_session_id)
         super().on_session_switch(new_session_id, parent_session_id=parent_session_id, reset=reset, **kwargs)
@@ -158,7 +158,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Copy a change of the notebook of Hermes. If there is no room here, Hermes still has it."""
+        """Copy a change of Hermes' notebook. Without room here, only Hermes has it."""
         old_text = str((metadata or {}).get("old_text") or "")
         if self._memory is not None and not self._memory.settings.disabled:
             self._later("on_memory_write", partial(_mirror, self._memory, action, target, content, old_text))
@@ -192,7 +192,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         return {"home": str(found.home), "space": found.space, "imported": _describe(report)}
 
     def backup_paths(self) -> list[str]:
-        """Return the home, unless it is inside the home of Hermes, which is backed up anyway."""
+        """Return the home, unless it is inside Hermes' home and so backed up anyway."""
         hermes = host.find_home()
         home = host.find_place(hermes).home
         return [] if home.resolve().is_relative_to(hermes.resolve()) else [str(home)]
@@ -220,13 +220,13 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
             self._import.join(seconds)
 
     def _import_first(self, session_id: str) -> None:
-        """Import a session before its next turn is stored: the worker keeps the order."""
+        """Queue the import of a session before its next turn is stored."""
         if self._writes and self._first_import is not None:
             self._later("import", partial(self._first_import.import_session, self.memory, session_id))
 
 
 def _import_all(first: HermesImport, home: Path, space: str) -> None:
-    # The provider's own memory may be closed in the meantime.
+    # The provider may close its own memory in the meantime.
     try:
         with Memory.at(home, space=space, actor="hermes") as memory:
             report = first.import_all(memory)
@@ -239,7 +239,7 @@ def _import_all(first: HermesImport, home: Path, space: str) -> None:
 
 def _mirror(memory: Memory, action: str, target: str, content: str, old_text: str) -> None:
     notebook = memory.notebook
-    # Copying must not count as a failed attempt of the model.
+    # A failure to copy must not look like the model's failure.
     notebook.begin_turn()
     try:
         if action == "replace":
@@ -249,7 +249,7 @@ def _mirror(memory: Memory, action: str, target: str, content: str, old_text: st
         else:
             notebook.add(content, target=target)
     except NotFound:
-        # It was never copied.
+        # The note was never copied.
         if action == "replace":
             notebook.add(content, target=target)
 

@@ -1,5 +1,5 @@
-"""Hooks of agent programs: what they run, and what they add to a conversation.
+"""Hooks of agent programs.
 
-A hook is a separate process, started many times an hour while somebody waits. So modules here import
+A hook is a separate process that starts many times an hour, while somebody waits. So modules here import
 little, and some imports are inside functions.
 """

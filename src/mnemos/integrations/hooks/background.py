@@ -1,7 +1,7 @@
 """The background process that finishes what a hook had no time for.
 
 A small file in ``<home>/hooks`` names each task, without any text of the conversation, and is deleted when
-the task is done. So nothing is lost if the process is killed: the next one finds the file.
+the task is done. If the process is killed, the next one finds the file.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "hooks"
 _LOCK: Final = ".lock"
-# The process with the lock may be about to end, having seen no more tasks.
+# The process that holds the lock may have seen no more tasks and be about to end.
 _LOCK_SECONDS: Final = 2.0
-# After so long a task is given up: its transcript is gone, or the disk is full.
+# Tasks older than this are given up: the transcript is gone, or the disk is full.
 _MAX_AGE: Final = 7 * 86_400
 _NICE: Final = 10
 
@@ -46,7 +46,7 @@ Do = Callable[[Settings, Event], None]
 
 
 def put(settings: Settings, event: Event) -> None:
-    """Write a task file; there is one for each session and event."""
+    """Write a task file. There is one for each session and event."""
     folder = settings.home / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     task = json.dumps({"event": event.name, "space": settings.space, **event.as_record()})
@@ -56,7 +56,6 @@ def put(settings: Settings, event: Event) -> None:
 
 
 def is_waiting(settings: Settings) -> bool:
-    """True if there are tasks left."""
     return bool(_find_tasks(settings.home))
 
 
@@ -66,7 +65,7 @@ def start(settings: Settings) -> subprocess.Popen[bytes]:
 
 
 def run_tasks(home: Path, do: Do | None = None) -> int:
-    """Run all tasks, unless another process does. Returns how many were done."""
+    """Run all tasks unless another process is at it. Returns how many were done."""
     done = 0
     try:
         with lock(home / _FOLDER, _LOCK, _LOCK_SECONDS):
@@ -80,8 +79,8 @@ def run_tasks(home: Path, do: Do | None = None) -> int:
 
 
 def carry_out(settings: Settings, event: Event) -> None:
-    """Do everything that the hook left, however long it takes."""
-    # Needed here alone.
+    """Do everything that a hook left, however long it takes."""
+    # Imported here, because hooks don't need it.
     from mnemos.integrations.hooks.compaction import save_statements
     from mnemos.integrations.hooks.transcript_import import end_session, find_transcripts, import_transcripts
     from mnemos.memory import Memory
@@ -123,11 +122,11 @@ def _run_task(home: Path, file: Path, do: Do) -> bool:
         created = file.stat().st_mtime
         task = json.loads(read_bounded(file, MOST_BYTES))
         event = task["event"] if task["event"] in NAMES else event
-        # A task of an older version names no program.
+        # Tasks of older versions don't name a program.
         agent = task["agent"] if task.get("agent") in AGENTS else CLAUDE_CODE
         do(Settings.load(home, space=task["space"], source=agent), parse_event(event, task, agent))
     except (Busy, DiskFull) as exc:
-        # Left for the next process, unless it is too old.
+        # Keep the task for the next process, unless it is too old.
         hook_log.note(home, event, exc)
         if time.time() - created < _MAX_AGE:
             return False

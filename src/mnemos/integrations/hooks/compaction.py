@@ -1,4 +1,4 @@
-"""Compaction: statements are saved as facts before it, and shown again after it."""
+"""Compaction: saves statements as facts before it, and shows them afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The last compaction of a session in the audit log: ids, and no text."""
+    """The last compaction of a session, as the audit log has it: ids and no text."""
 
     through: int = 0
     """The last message before it."""
@@ -32,8 +32,8 @@ class Compacted:
 
 
 def save_statements(memory: Memory, session_id: str) -> int:
-    """Save the statements since the last compaction as facts. Returns how many now hold."""
-    # Compiles a few hundred patterns.
+    """Save the statements since the last compaction. Returns how many facts now hold."""
+    # Imported here, because it compiles a few hundred patterns.
     from mnemos.integrations.providers import stated_facts
 
     storage = memory.storage
@@ -49,7 +49,7 @@ def save_statements(memory: Memory, session_id: str) -> int:
 
 
 def find_saved(storage: Storage, session_id: str) -> list[str]:
-    """Return the facts saved before compactions of a session that are still true, newest first."""
+    """Return the facts saved at compactions that are still true, newest first."""
 
     def work(tx: Reads) -> list[FactRow]:
         last = _read_last(tx, session_id)

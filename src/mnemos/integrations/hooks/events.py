@@ -26,10 +26,10 @@ NAMES: Final = (SESSION_START, USER_PROMPT, *RECORDING)
 AFTER_COMPACTION: Final = "compact"
 """The ``source`` of a session that starts again after a compaction."""
 
-# A prompt with a pasted file fits; anything longer is read from the pipe and dropped.
+# A prompt with a pasted file fits. Anything longer is read from the pipe and dropped.
 MOST_BYTES: Final = 4_000_000
 _CHUNK: Final = 1 << 16
-# After so long without data, no more is expected.
+# After this many seconds without data, no more is expected.
 _SILENCE_SECONDS: Final = 2.0
 _READ_SECONDS: Final = 5.0
 _LONGEST_NAME: Final = 200
@@ -42,7 +42,7 @@ class Event:
     name: str
     agent: str = CLAUDE_CODE
     own_name: str = ""
-    """The program's name for it."""
+    """The program's name for the event."""
     session_id: str = ""
     transcript: Path | None = None
     source: str = ""
@@ -54,7 +54,7 @@ class Event:
     """The folder that the program works in."""
 
     def as_record(self) -> dict[str, str]:
-        """Return the event without the prompt, as ``parse_event`` reads it."""
+        """Return the event without its prompt, in the form that ``parse_event`` reads."""
         return {
             "agent": self.agent,
             "session_id": self.session_id,
@@ -66,7 +66,7 @@ class Event:
 
 
 def parse_event(name: str, document: Any, agent: str = CLAUDE_CODE) -> Event:
-    """Build an event from a JSON document; fields of another type are left empty."""
+    """Build an event from a JSON document. Fields of wrong types stay empty."""
     given = document if isinstance(document, dict) else {}
     transcript = _text(given, "transcript_path")
     return Event(
@@ -91,12 +91,12 @@ def read(name: str, descriptor: int, agent: str = CLAUDE_CODE) -> Event:
 
 def _text(given: dict[str, Any], key: str, most: int = MOST_BYTES) -> str:
     value = given.get(key)
-    # A lone surrogate can neither be stored nor name a file.
+    # A lone surrogate can't be stored or be part of a file name.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) and len(value) <= most else ""
 
 
 def _read_all(descriptor: int) -> bytes:
-    """Return all data up to a limit. The rest is read too, so that the writer does not fail."""
+    """Return the data up to a limit, but read all, so that the writer does not fail."""
     kept = bytearray()
     until = time.monotonic() + _READ_SECONDS
     while time.monotonic() < until:

@@ -26,7 +26,7 @@ def note(home: Path, event: str, failure: BaseException | str) -> None:
         file = folder / _FILE
         if file.exists() and file.stat().st_size >= _MOST_BYTES:
             file.replace(file.with_name(f"{_FILE}.1"))
-        # A single write of a short line: lines of several processes do not mix.
+        # Written in one call, so that lines of several processes do not mix.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(file, flags, 0o600)
         try:
@@ -34,7 +34,7 @@ def note(home: Path, event: str, failure: BaseException | str) -> None:
         finally:
             os.close(descriptor)
     except OSError:
-        # The disk is read-only or full, and there is nowhere else to report it.
+        # The disk is read-only or full, and there is nowhere else to report that.
         return
 
 
@@ -53,6 +53,6 @@ def _describe(failure: BaseException | str) -> str:
 
 
 def _shorten(filename: str) -> str:
-    """Return a file of ours without the folders it is installed in."""
+    """Return a path in our code, without the folders it is installed in."""
     _, ours, below = filename.rpartition(f"{os.sep}mnemos{os.sep}")
     return below if ours else Path(filename).name

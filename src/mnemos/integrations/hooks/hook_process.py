@@ -1,6 +1,6 @@
 """``mnemos hook NAME``: the command that an agent program runs at an event.
 
-Memory must never get in the way of the agent: whatever fails, the process exits with 0, prints nothing, and
+Memory must never get in the agent's way. If anything fails, the process exits with 0, prints nothing, and
 writes the type of the error to the log of the home.
 """
 
@@ -17,7 +17,7 @@ from mnemos.integrations.hooks import events, hook_log
 from mnemos.integrations.small_talk import is_trivial
 from mnemos.settings import Settings, home_folder
 
-# Short, because somebody waits. Anything left goes to the background process, which has time.
+# Short, because somebody waits. The background process does the rest.
 BUSY_SECONDS: Final = 0.25
 
 Later = Callable[[Settings, events.Event], None]
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> None:
 def run(call: Call, descriptor: int, out: IO[str], later: Later | None = None) -> None:
     """Handle an event and write the answer to ``out``. Never raises."""
     home: Path | None = None
-    # Until the settings are read, which may fail.
+    # Used until the settings are read, which may fail.
     is_off = bool(os.environ.get("MNEMOS_DISABLED"))
     try:
         home = home_folder(call.home)
@@ -62,7 +62,7 @@ def run(call: Call, descriptor: int, out: IO[str], later: Later | None = None) -
 
 
 def answer(settings: Settings, event: events.Event, later: Later) -> str:
-    """Return what an event adds to the conversation, mostly nothing. Imports only what it needs."""
+    """Return what an event adds to the conversation, usually nothing."""
     match event.name:
         case events.SESSION_START:
             from mnemos.integrations.hooks.session_start import build_context
@@ -125,7 +125,7 @@ def _to_background(settings: Settings, event: events.Event) -> None:
 
 
 def _resume_background(settings: Settings) -> None:
-    """Finish what an earlier background process left, perhaps because it was killed."""
+    """Finish what an earlier background process left, for example when killed."""
     from mnemos.integrations.hooks import background
 
     if background.is_waiting(settings):

@@ -1,7 +1,7 @@
-"""The process that an agent program waits for: it ends in time, whatever happens to the hook.
+"""The process that an agent program waits for, which always ends in time.
 
-A child process does the work. Only the kernel can end one that waits for a disk, or computes in C and holds
-the interpreter. Little is imported before the child begins.
+A child process does the work, because only the kernel can end one that waits for a disk, or computes in C and
+holds the interpreter. Little is imported before the child begins.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from collections.abc import Sequence
 from typing import Final
 
 SECONDS: Final = 8.0
-"""The longest that the agent waits for a hook. ``connect`` tells programs to wait for 10."""
-# Other events are recorded: that goes on without the agent, or it would be begun again at the next event.
+"""Maximum seconds that the agent waits for a hook. ``connect`` sets 10 in the programs."""
+# Recording goes on without the agent. If stopped, it would start over at the next event.
 _ANSWERED: Final = frozenset({"session-start", "user-prompt"})
 _RECORD_SECONDS: Final = 60.0
 _CHUNK: Final = 1 << 16
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a hook in a child process, print its answer unless that comes too late, and end this process."""
-    # The processes are too short to collect garbage.
+    """Run a hook in a child process, print its answer if it comes in time, and exit."""
+    # These processes are too short-lived for garbage collection.
     gc.disable()
     try:
         _silence()
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _run(arguments: Sequence[str], answer: int) -> None:
-    # The agent may wait until nobody has its own pipe open.
+    # The agent may wait until every process has closed its pipe.
     os.dup2(answer, sys.stdout.fileno())
     os.close(answer)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -61,7 +61,7 @@ def _pass_on(answer: int) -> None:
         if not part:
             break
         text += part
-    # An answer is one line. A part of one would be taken for text.
+    # An answer is one line. The agent would take part of one for plain text.
     if text.endswith(b"\n"):
         sys.stdout.buffer.write(text)
         sys.stdout.flush()

@@ -1,8 +1,8 @@
-"""Context for a prompt: passages of former sessions, if their words make it likely enough that they fit.
+"""Context for a prompt: passages of earlier sessions that are likely to fit.
 
 A passage that does not fit costs tokens and misleads, and most prompts need none. So candidates are weighed
 against chance: each word that the prompt shares with a message and its neighbours counts by its rarity, in
-units of the rarest word possible here. One unit is about what chance finds somewhere in the whole memory.
+units of the rarest possible word. One unit is about what chance finds somewhere in the whole memory.
 ``THRESHOLD`` was measured (``python -m benchmarks hooks``).
 """
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
 
 THRESHOLD: Final = 1.5
-# A passage needs this share of the weight of all words: of many words, some occur anywhere.
+# The share of all words' weight that a passage needs, because some of many words occur anywhere.
 _LEAST_SHARE: Final = 0.2
-# Neighbours that count as one passage with a message.
+# The number of neighbours that form one passage with a message.
 _AROUND: Final = 2
 _WORDS_OF_A_MESSAGE: Final = 100
-# In a small memory every word is in many messages. So it counts as if it had this many more.
+# In a small memory, every word is in a large share of messages, so count this many more.
 _UNHEARD: Final = 200
 _HITS: Final = 4
-# Passages with this share of the best one's evidence are shown too.
+# The share of the best passage's evidence with which another one is also shown.
 _BESIDE_THE_BEST: Final = 0.7
-# A home that is only recorded to has unindexed messages; up to this many are read one by one.
+# A home that is only written has unindexed messages. Up to this many are read one by one.
 _MOST_UNINDEXED: Final = 1_000
 _MOST_ANCESTORS: Final = 20
 
-# Words of instructions to a coding agent: however rare in a small memory, they say nothing about the subject.
+# Words of instructions to a coding agent, which say nothing about the subject even if they are rare.
 _OF_WORK: Final = frozenset(
     stem(word)
     for word in """
@@ -67,7 +67,7 @@ _WORK_COUNTS: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Candidates for a prompt with their evidence, the best first."""
+    """Candidates for a prompt with their evidence, best first."""
 
     ranked: Ranked
     evidence: tuple[float, ...]
@@ -78,7 +78,7 @@ class Found:
 
 
 def recall_for_prompt(settings: Settings, event: Event) -> str:
-    """Return passages for a prompt, fenced, within the budget; mostly empty."""
+    """Return fenced passages for a prompt, within the budget; usually empty."""
     question = extract_question(event.prompt)
     with Home(settings, read_only=True) as home:
         if not question or not home.exists or home.storage.catch_up() > _MOST_UNINDEXED:
@@ -92,7 +92,7 @@ def recall_for_prompt(settings: Settings, event: Event) -> str:
 
 
 def extract_question(prompt: str) -> str:
-    """Return what to look for; empty if a prompt asks nothing of a memory."""
+    """Return the text to search for; empty if a prompt asks nothing of a memory."""
     text = (_without_fences(prompt) if "<" in prompt else prompt).strip()
     # Commands of Claude Code begin with a slash.
     if is_trivial(text) or text.startswith("/"):
@@ -101,7 +101,7 @@ def extract_question(prompt: str) -> str:
 
 
 def find_passages(home: Home, question: str, seen: Sequence[str] = (), project: str | None = None) -> Found:
-    """Find and weigh passages that share words with a question. ``seen``: sessions to leave out."""
+    """Find and weigh passages that share words with a question."""
     storage = home.storage
     embedding = Embedding(storage, "none", _no_embedder, may_write=False)
     # Notes and templates are shown when the session starts.
@@ -138,21 +138,21 @@ def render_passages(home: Home, found: Found, filters: Filters) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """The evidence of each word of a prompt; the rarest word possible counts 1."""
+    """The evidence of each word of a prompt. The rarest possible word counts 1."""
 
     words: tuple[float, ...]
     lengths: tuple[float, ...]
     """The deduction for each word in a longer text, per logarithm of how much longer."""
 
     def of(self, candidate: Candidate) -> float:
-        """Return the evidence for a passage and its neighbours, above chance."""
+        """Return the evidence for a passage with its neighbours, above chance."""
         passage = candidate.line.passage
         if passage is not None and not passage.live:
             # Retired passages would have to be shown as such.
             return 0.0
         weighed: dict[int, float] = {}
         for line in _window(candidate):
-            # A long text is more likely to have any word.
+            # A long text is more likely to contain any word by chance.
             longer = math.log(max(1.0, line.text.count(" ") / _WORDS_OF_A_MESSAGE)) if line.counts else 0.0
             for word in line.counts:
                 weight = self.words[word] - longer * self.lengths[word]
@@ -173,7 +173,7 @@ def _weights(asked: Asked) -> _Weights:
 
 
 def _is_on_topic(candidate: Candidate) -> bool:
-    """True if it has some of the words itself, or replies to a message that has.
+    """True if a message has some of the words, or replies to one that has.
 
     A prompt that was typed before is not an answer.
     """
@@ -191,14 +191,14 @@ def _window(candidate: Candidate) -> Sequence[Line]:
 
 
 def _without_fences(prompt: str) -> str:
-    # Its patterns take longer to compile than most searches.
+    # Imported here, because compiling its patterns takes longer than most searches.
     from mnemos.text.fences import strip_fences
 
     return strip_fences(prompt)
 
 
 def _find_seen_sessions(home: Home, session_id: str) -> list[str]:
-    """Return the session, its sub-agents and the sessions it continues: the model has seen them."""
+    """Return the sessions that the model has seen: this one and its relatives."""
 
     def work(tx: Reads) -> list[str]:
         seen = [session_id]
@@ -218,7 +218,7 @@ def _find_hot(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
     ]
     if not facts:
         return set()
-    # Only when a fact was found.
+    # Imported here, because it is only needed if a fact was found.
     from mnemos.facts.fact import number_of
 
     rows = tx.facts.get([number_of(passage.ref) for passage in facts])

@@ -27,21 +27,21 @@ _TABLES: Final = "SQL tables in the memory, read with sqlite_query:"
 _MORE: Final = "(more are left out)"
 # The kind of tables among the passages of recall.
 _TABLE: Final = "table"
-# Around the names and comments in a passage about a table.
+# The marks around names and comments in a passage about a table.
 _BETWEEN_NAMES: Final = re.compile(r"^\w+ |[.,;:()]")
-# Scanning a longer note takes longer than anybody waits.
+# Longer notes take too long to scan while somebody waits.
 _LONGEST_NOTE: Final = 20_000
 
 
 def build_context(settings: Settings, event: Event) -> str:
-    """Return the text for a new session; empty if there is no memory, or it is empty."""
+    """Return the text for a new session; empty without a memory or with an empty one."""
     # No vectors are computed while somebody waits.
     with Memory(settings, read_only=True, background=False) as memory:
         return compose(memory, event) if memory.home.exists else ""
 
 
 def compose(memory: Memory, event: Event) -> str:
-    """Join facts, notes, what was saved before a compaction, and tables, as far as the budget allows."""
+    """Join facts, notes, what a compaction saved, and tables, within the budget."""
     wanted = memory.settings.prompt_parts.split(",")
     budget = memory.settings.hook_start_tokens
     facts = _render_facts(memory, event.session_id) if "facts" in wanted else ""
@@ -64,12 +64,12 @@ def compose(memory: Memory, event: Event) -> str:
 
 
 def _render_notes(memory: Memory, room: int) -> list[str]:
-    """Render the notes of each file, the newest first."""
+    """Render the notes of each file, newest first."""
     texts: list[str] = []
     for name in memory.settings.notebook_files:
         lines: Iterable[str]
         try:
-            # One after another: what finds no room is not scanned.
+            # Scan one after another, because notes without room need no scan.
             lines = map(partial(_render_note, memory), reversed(memory.notebook.entries(name)))
         except MnemosError as exc:
             # The other file may be readable.
@@ -85,14 +85,14 @@ def _render_note(memory: Memory, entry: str) -> str:
 
 
 def _render_facts(memory: Memory, session_id: str) -> str:
-    """Return the block of hot facts, which has its own fence; empty if there are none."""
+    """Return the block of hot facts in its own fence; empty if there are none."""
     status = memory.facts.status(session_id=session_id or None)
     return status.text if status.gauge.used else ""
 
 
 def _find_saved(memory: Memory, session_id: str, facts: str) -> list[str]:
-    """Return what was saved before the compaction and is not a hot fact."""
-    # Only after a compaction.
+    """Return what a compaction saved, except hot facts."""
+    # Imported here, because it is only needed after a compaction.
     from mnemos.integrations.hooks.compaction import find_saved
 
     hot = facts.splitlines()
@@ -100,7 +100,7 @@ def _find_saved(memory: Memory, session_id: str, facts: str) -> list[str]:
 
 
 def _find_tables(memory: Memory) -> list[str]:
-    """Return the tables from the passages of recall: reading the databases would start a process."""
+    """Return the tables that recall has passages of: reading databases starts a process."""
     found = memory.storage.read(lambda tx: tx.passages.of_kind(_TABLE))
     return [passage.text for passage in sorted(found, key=lambda passage: -passage.at)]
 
@@ -110,7 +110,7 @@ def _render_table(text: str) -> str:
 
 
 def _render_list(head: str, lines: Iterable[str], room: int) -> str:
-    """Render a heading with as many lines as there is room for; empty if there are none."""
+    """Render a heading and the lines that fit; empty if none do."""
     kept: list[str] = []
     room -= count_tokens(f"{head}\n{_MORE}\n\n")
     for line in lines:

@@ -1,6 +1,6 @@
-"""Import of the transcript of a session: as much as there is time for.
+"""Import of a session's transcript, as much as there is time for.
 
-Some programs keep all sessions in a database, of which only the changed ones are read.
+Some programs keep all sessions in a database. Only the changed ones are read.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
     from mnemos.transfer.reader import Stop
 
-# The rest of 100 ms after Python's imports. The first step is always made.
+# The rest of 100 ms, after Python's imports. The first step is always made.
 SECONDS: Final = 0.05
 _INDEX_SECONDS: Final = 0.02
-# Unindexed messages that a search can read one by one.
+# The number of unindexed messages that a search can read one by one.
 _MANY: Final = 1_000
 _ENDED: Final = "ended"
 _DATABASES: Final = ("opencode", "cursor")
@@ -41,7 +41,7 @@ def record(settings: Settings, event: Event) -> bool:
     try:
         storage = home.storage
         if storage.read_only:
-            # The disk is read-only, for the background process too.
+            # The disk is read-only, also for the background process.
             return True
         finished = import_transcripts(home, event, stop=lambda: time.monotonic() > until)
         if event.name == SESSION_END and finished:
@@ -50,14 +50,14 @@ def record(settings: Settings, event: Event) -> bool:
     except Busy:
         return False
     if finished and not unindexed:
-        # Otherwise the kernel closes it: close() would index everything first.
+        # The kernel closes the database, because close() would first index everything.
         home.close()
     # Extracting facts takes too long for a hook.
     return finished and unindexed < _MANY and event.name != PRE_COMPACT
 
 
 def import_transcripts(home: Home, event: Event, *, stop: Stop | None = None, indexes: bool = False) -> bool:
-    """Store new messages of a session's transcripts. Returns False if stopped before the end."""
+    """Store new messages of a session's transcripts. Returns False if stopped early."""
     imports = Imports(home.storage, home.settings, home.clock)
     reader = load_reader(event.agent)
     imported = 0
@@ -65,7 +65,7 @@ def import_transcripts(home: Home, event: Event, *, stop: Stop | None = None, in
         try:
             report = imports.import_files(reader, path, stop=stop, indexes=indexes, undoable=False)
         except NotFound:
-            # Deleted since, or an empty folder.
+            # The transcript was deleted, or the folder is empty.
             continue
         imported += report.messages
         if not report.finished:
@@ -82,9 +82,9 @@ def end_session(storage: Storage, event: Event, now: float) -> None:
 
 
 def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
-    """Yield the transcript of a session and the folder of its sub-agents; of a program with a database, that.
+    """Yield a session's transcript and its sub-agents' folder, or the database.
 
-    Older versions of Claude Code put sub-agents next to the transcript: `mnemos import` reads those.
+    Older versions of Claude Code put sub-agents next to the transcript, which `mnemos import` reads.
     """
     if event.agent in _DATABASES:
         yield from filter(is_file, agent_places.default_places(event.agent, settings))
@@ -100,7 +100,7 @@ def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
 
 
 def _reopen(tx: Writes, session_id: str) -> None:
-    """Open a session again that was closed and continues."""
+    """Reopen a closed session that continues."""
     known = tx.sessions.get(session_id)
     if known is not None and known.ended_at is not None:
         tx.sessions.reopen(session_id)

@@ -1,6 +1,6 @@
-"""Memory for agent hosts, turn by turn: the contract of a provider, and the manager of providers.
+"""Memory for agent hosts, turn by turn: the provider contract and the manager.
 
-Names are imported when they are used: a provider needs the contract, but not the database.
+Names are imported on first use, because a provider needs the contract, but not the database.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A background worker that runs the tasks of each owner in order.
+"""A background worker that runs each owner's tasks in order.
 
-Each owner has a queue and, while there is work, a thread. So an owner that hangs delays nobody else, and
-loses only tasks that no longer fit its queue.
+Each owner has a queue and, while there is work, a thread. So an owner that hangs delays nobody else, and only
+loses tasks that no longer fit into its queue.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Lane:
     queue: deque[Work] = field(default_factory=deque)
     is_running: bool = False
     began: float = 0.0
-    """When the running task began."""
+    """The time at which the running task began."""
     is_late: bool = False
-    """The running task has passed its deadline."""
+    """True if the running task has passed its deadline."""
     overdue: int = 0
     """The number of tasks that missed their deadline."""
     dropped: int = 0
-    """Tasks that were given up: the queue was full, or the worker closed."""
+    """The number of tasks given up, because the queue was full or the worker closed."""
 
 
 class Worker:
-    """Safe to use from any thread. After a fork, tasks queued before belong to the parent."""
+    """Runs tasks in threads. Thread-safe; after a fork, old tasks belong to the parent."""
 
     def __init__(self, *, deadline: float = DEADLINE, most: int = MOST) -> None:
-        """``deadline``: seconds after which a task is late. ``most``: how many tasks of an owner may wait."""
+        """``deadline``: seconds after which a task is late. ``most``: queued tasks per owner."""
         self._deadline = deadline
         self._most = most
         self._begin()
@@ -74,9 +74,9 @@ class Worker:
         return True
 
     def flush(self, timeout: float | None = None, *, owner: str | None = None) -> bool:
-        """Wait until all tasks, or all of one owner, are done. Returns False after the timeout.
+        """Wait for all tasks, or those of one owner. Returns False after the timeout.
 
-        Without a timeout, a late task is not waited for: it may never return.
+        Without a timeout, late tasks are not waited for, because they may never return.
         """
         until = None if timeout is None else time.monotonic() + timeout
         with self._lock():
@@ -92,7 +92,7 @@ class Worker:
         return True
 
     def close(self, timeout: float | None = None) -> bool:
-        """Finish queued tasks within the timeout, then accept no more. True if all were done."""
+        """Finish queued tasks, then accept no more. Returns False after the timeout."""
         done = self.flush(timeout)
         with self._lock():
             self._is_closed = True
@@ -108,12 +108,12 @@ class Worker:
 
     @property
     def pending(self) -> int:
-        """Number of tasks that are queued or running."""
+        """Return the number of tasks that are queued or running."""
         with self._lock():
             return sum(len(lane.queue) + lane.is_running for lane in self._lanes.values())
 
     def look(self, owner: str) -> Lane:
-        """Return the tasks of an owner as they are now."""
+        """Return the current tasks of an owner."""
         with self._lock():
             return self._lanes.get(owner) or Lane(owner)
 
@@ -150,7 +150,7 @@ class Worker:
         lane.dropped += count
 
     def _wake(self, lane: Lane) -> None:
-        """Start a thread if there is a task to run and none is running."""
+        """Start a thread if a task is waiting and none is running."""
         if lane.is_running or not lane.queue:
             return
         lane.is_running, lane.began = True, time.monotonic()
@@ -158,7 +158,7 @@ class Worker:
         try:
             hands.begin(partial(self._run, lane, work))
         except RuntimeError as exc:
-            # No thread is available. The task waits for the next call.
+            # No thread is available, so the task waits for the next call.
             lane.is_running = False
             lane.queue.appendleft(work)
             log.warning("the background worker could not be started: %s", exc)
@@ -168,7 +168,7 @@ class Worker:
             try:
                 work()
             except BaseException:
-                # Tasks catch what they expect: this is a bug, but not the end of the worker.
+                # Tasks catch expected errors, so this is a bug, but it must not end the worker.
                 log.exception("a background task of %s failed", lane.owner)
             with self._changed:
                 self._check_late(lane)

@@ -1,7 +1,7 @@
-"""Mnemos as a provider: sessions, notebook, facts and recall of a home, without a model.
+"""Mnemos as a provider: sessions, notebook, facts and recall, without a model.
 
-Callers wait for a bounded time: the system prompt block is built once per session, recall is waited for 50
-ms, and writes go to the background worker.
+Callers never wait for long: the system prompt block is built once per session, recall may take 50 ms, and
+writes go to the background worker.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ log = logging.getLogger("mnemos.integrations.providers")
 
 NAME: Final = "builtin"
 TOOLS: Final = "recall,sessions_read,remember,forget,memory,memory_search,memory_write"
-# Offered where the system prompt shows the tables.
+# Offered if the system prompt shows the tables.
 _TABLE_TOOLS: Final = "sqlite_query,sqlite_schema"
 PRIMARY: Final = "primary"
 
@@ -50,11 +50,11 @@ _BYTES_PER_CHARACTER: Final = 4
 _LONGEST_TICK: Final = 20_000
 
 Report = Callable[[str, Exception], None]
-"""Called with the method and the error of a failure in the background."""
+"""Called with the method and the error after a failure in the background."""
 
 
 class BuiltinMemoryProvider(MemoryProvider):
-    """The memory of a home. ``initialize`` opens it, unless an open one is passed."""
+    """The memory of a home. ``initialize`` opens it unless an open one is passed."""
 
     default_tools: ClassVar[str] = TOOLS
 
@@ -67,7 +67,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         prefetch_tokens: int | None = None,
         report: Report | None = None,
     ) -> None:
-        """``memory``: an open memory, which the host closes. ``tools``: comma-separated sets or operations.
+        """``memory``: one that the host closes. ``tools``: sets or operations, with commas.
 
         By default the tools include those of the workspace, unless ``prompt_parts`` leaves out the tables.
         ``prefetch_tokens`` overrides the setting of that name.
@@ -100,7 +100,7 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     @property
     def memory(self) -> Memory:
-        """The open memory. Raises Unavailable before ``initialize`` and after ``shutdown``."""
+        """Return the open memory. Raises Unavailable unless it is initialized."""
         if self._memory is None:
             raise Unavailable("The memory is not open: initialize() was not called, or failed.")
         return self._memory
@@ -142,7 +142,7 @@ class BuiltinMemoryProvider(MemoryProvider):
     # --- the prompt -------------------------------------------------------------------------
 
     def system_prompt_block(self) -> str:
-        """Return notes, hot facts and tables: the same bytes until the session is compressed or left."""
+        """Return notes, facts and tables: the same bytes until compressed or left."""
         with self._lock:
             if self._block is None or self._block.session_id != self._session_id:
                 self._block = self._compose()
@@ -152,7 +152,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         return prompt.compose(self.memory, self._session_id, self._user_id)
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """Recall for the message, with the facts that changed since the prompt was built."""
+        """Recall for a message, with the facts that changed since the prompt was built."""
         question = cut_question(extract_question(query))
         return self._recalls.take(session_id or self._session_id, question) if question else ""
 
@@ -168,7 +168,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         if block is not None and block.session_id == session_id:
             most = min(prompt.CHANGES_TOKENS, budget // 3)
             changed, known = prompt.find_changes(memory, block, most)
-        # The session is in the model's context, unless it was compressed in place.
+        # Unless it was compressed in place, the model's context contains this session.
         seen = [session_id] if session_id and session_id not in self._compressed else []
         with asked_in(session_id):
             recalled = recall_unasked(
@@ -181,7 +181,7 @@ class BuiltinMemoryProvider(MemoryProvider):
                 user_id=self._user_id,
             )
         text = "\n".join(filter(None, (changed, recalled)))
-        # A tokenizer may count the whole higher than its parts.
+        # A tokenizer may count more tokens for the whole than for its parts.
         return text if count_tokens(text) <= budget else recalled
 
     # --- turns ------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         self._compressed.add(session_id)
         saved = [one.statement for one in found]
         if self._writes and found:
-            # Facts are linked to their messages, which should be stored by then.
+            # Facts are linked to their messages, so wait until these are stored.
             self._worker.flush(_SETTLE_SECONDS, owner=NAME)
             saved = stated_facts.save(self.memory, session_id, found, self._user_id)
         self._refresh()
@@ -257,7 +257,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         reset: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Continue in another session; a compressed one ends and becomes its parent."""
+        """Continue in another session. A compressed one ends and becomes its parent."""
         former, self._session_id = self._session_id, new_session_id
         is_compressed = kwargs.get("reason") == "compression" or former in self._compressed
         self._refresh()
@@ -295,11 +295,11 @@ class BuiltinMemoryProvider(MemoryProvider):
     # --- tools ------------------------------------------------------------------------------
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
-        # Hosts may change them, and providers share them.
+        # Copied, because hosts may change the schemas and providers share them.
         return list(deepcopy(self._schemas).values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
-        """Run an operation. Tools write in every context."""
+        """Run an operation. Tools may write in every context."""
         if tool_name not in self._schemas:
             return super().handle_tool_call(tool_name, args, **kwargs)
         session_id = str(kwargs.get("session_id") or self._session_id)
@@ -314,7 +314,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         return provider_tools.success(result["text"])
 
     def _add_session(self, tool_name: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
-        """Add the session of the conversation to the arguments, unless the model named one."""
+        """Add the conversation's session to the arguments unless the model named one."""
         given = {name: value for name, value in args.items() if value is not None}
         fields = self._schemas[tool_name]["parameters"]["properties"]
         if "current_session_id" in fields:
@@ -335,7 +335,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         return f"{self.default_tools},{_TABLE_TOOLS}" if shows_tables else self.default_tools
 
     def _is_in_context(self, session_id: str) -> bool:
-        """True if a stored session is wholly in the model's context."""
+        """True if the model's context contains all of a stored session."""
         seen = bool(session_id) and session_id not in self._compressed
         return seen and self.memory.sessions.get_session(session_id) is not None
 

@@ -1,12 +1,8 @@
 """The contract between an agent host and a provider of memory.
 
-The names are those that Hermes Agent fixed, so that a provider written for one host works with the other. A
-provider need not derive from this class: any object with the methods it uses is one, and a missing method is
-taken for the default below.
-
-Methods may be called from several threads: those whose answer a turn waits for, and those that are notified
-in the background, in order. None of them can break a turn: exceptions are counted, and a provider that does
-not answer in time is skipped until it does.
+The names are those of Hermes Agent, so that a provider for one host works with the other. A provider need not
+derive from this class: any object with the required methods works, and a missing method has the default
+below.
 """
 
 # ruff: noqa: B027 - optional methods do nothing
@@ -18,7 +14,7 @@ from typing import Any
 
 
 class MemoryProvider(ABC):
-    """A memory behind an agent. Four members are required; the others do nothing unless overridden."""
+    """A memory for an agent. Four members are required; the others may be overridden."""
 
     @property
     @abstractmethod
@@ -27,7 +23,7 @@ class MemoryProvider(ABC):
 
     @abstractmethod
     def is_available(self) -> bool:
-        """True if it is installed and configured. Called before ``initialize``; must not use the network."""
+        """True if installed and configured. Called first; must not use the network."""
 
     @abstractmethod
     def initialize(self, session_id: str, **kwargs: Any) -> None:
@@ -59,11 +55,11 @@ class MemoryProvider(ABC):
         return ""
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:  # noqa: ARG002
-        """Return what is known about the message that is about to be answered. Must be quick."""
+        """Return what is known about the message to be answered next. Must be quick."""
         return ""
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
-        """Start looking in the background: ``prefetch`` will ask soon."""
+        """Start looking in the background, because ``prefetch`` will ask soon."""
 
     def sync_turn(
         self,
@@ -106,13 +102,13 @@ class MemoryProvider(ABC):
         """
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:  # noqa: ARG002
-        """Return lines that the summary of these messages must keep; they are about to be dropped."""
+        """Return lines that the summary of messages about to be dropped must keep."""
         return ""
 
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Called after ``add``, ``replace`` or ``remove`` in the notebook ``memory`` or ``user``.
+        """Called after ``add``, ``replace`` or ``remove`` in ``memory`` or ``user``.
 
         ``metadata`` has ``old_text`` for text that was replaced or removed.
         """
@@ -134,8 +130,8 @@ class MemoryProvider(ABC):
         return []
 
     def save_config(self, values: dict[str, Any], hermes_home: str) -> None:
-        """Store the values, except secrets: those are in the environment."""
+        """Store the values, except secrets, which are in the environment."""
 
     def backup_paths(self) -> list[str]:
-        """Return absolute paths outside the home to back up; called without ``initialize``."""
+        """Return paths outside the home to back up. Also called before ``initialize``."""
         return []

@@ -1,4 +1,4 @@
-"""The conversation of a host: its turns as messages, written into sessions in the background."""
+"""A host's conversation: turns are written into sessions in the background."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CUT: Final = "… [cut]"
 def build_turn(
     user: Any, assistant: Any, messages: Any, *, began: float, now: float, longest: int
 ) -> list[dict[str, Any]]:
-    """Return the messages of a turn in order, ready to be appended; empty if nothing was said.
+    """Return the messages of a turn, ready to append; empty if nothing was said.
 
     Given the conversation, tool calls and results since the user's last message come between the two.
     Recalled text is stripped, except from results of tools, which are recognised by it. ``longest``: the
@@ -41,7 +41,7 @@ def build_turn(
 
 
 def reduce_turn(turn: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the first and the last text, for when the messages between them cannot be stored."""
+    """Return the first and the last text, if the messages between can't be stored."""
     spoken = [message for message in turn if message["role"] != "tool" and message.get("content")]
     return [
         {key: message[key] for key in ("role", "content", "timestamp")}
@@ -50,7 +50,7 @@ def reduce_turn(turn: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def extract_text(content: Any) -> str:
-    """Return the text of a message's content without recalled text."""
+    """Return the text of a message's content, without recalled text."""
     if isinstance(content, str):
         return strip_fences(content)
     if isinstance(content, list):
@@ -60,7 +60,7 @@ def extract_text(content: Any) -> str:
 
 
 def list_messages(messages: Any) -> list[Mapping[str, Any]]:
-    """Return what a host passes as messages, without anything that is none."""
+    """Return the messages that a host passed, skipping anything else."""
     given = messages if isinstance(messages, list | tuple) else ()
     return [message for message in given if isinstance(message, Mapping)]
 
@@ -79,12 +79,12 @@ def _messages_since_user(messages: Any) -> list[dict[str, Any]]:
             return since[::-1]
         if role in ("assistant", "tool"):
             since.append(_copy(message))
-    # Without a message from the user, this is not the conversation of the turn.
+    # Without a message from the user, these messages are not this turn's conversation.
     return []
 
 
 def _copy(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy the fields that sessions know; the host may go on changing its own."""
+    """Copy the fields that sessions know, because the host may change its own."""
     fields = {
         "role": message["role"],
         "content": copy.deepcopy(message.get("content")),
@@ -112,7 +112,7 @@ def _trim(message: dict[str, Any], longest: int) -> dict[str, Any] | None:
 
 
 class Conversation:
-    """The sessions of a host. Each is created with its first turn and linked to the one before it.
+    """A host's sessions, each created with its first turn and linked to the last one.
 
     All methods run on the background worker, in order.
     """
@@ -125,16 +125,16 @@ class Conversation:
         self._parents: dict[str, str] = {}
 
     def link(self, session_id: str, parent_session_id: str) -> None:
-        """Make a session the child of another when it is created."""
+        """Make a session the child of another one once it is created."""
         self._parents[session_id] = parent_session_id
 
     def store_turn(self, session_id: str, turn: Sequence[dict[str, Any]]) -> None:
-        """Append a whole turn or, if that cannot be stored, its first and last text."""
+        """Append a turn or, if it cannot be stored, its first and last text."""
         self._ensure(session_id)
         try:
             self._memory.sessions.append_messages(session_id, turn)
         except NotFound:
-            # Deleted since.
+            # The session was deleted since.
             self._known.discard(session_id)
             self._ensure(session_id)
             self._memory.sessions.append_messages(session_id, turn)
@@ -161,7 +161,7 @@ class Conversation:
         sessions = self._memory.sessions
         sessions.ensure_session(child, DELEGATED, parent_session_id=session_id, user_id=self._user_id)
         if not sessions.message_count(child):
-            # An agent with its own memory has stored it already.
+            # An agent with its own memory has already stored it.
             turn = [("user", task), ("assistant", result)]
             messages = [{"role": role, "content": text, "timestamp": at} for role, text in turn if text]
             sessions.append_messages(child, messages)

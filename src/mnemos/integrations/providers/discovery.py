@@ -1,7 +1,7 @@
-"""Discovery of providers: list them, and load one by name.
+"""Discovery of providers: lists them, and loads one by name.
 
-A package declares a provider as an entry point of the group ``mnemos.providers``; a person puts a folder
-with a ``plugin.yaml`` into ``<home>/plugins``. Listing them runs none of their code; loading one does.
+A package declares a provider as an entry point of the group ``mnemos.providers``; a person puts a folder with
+a ``plugin.yaml`` into ``<home>/plugins``. Listing them runs none of their code; loading one does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LARGEST_MANIFEST = 64 * 1024
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _TEXTS = ("name", "version", "description")
-# The second is what Hermes calls them.
+# The second is Hermes' name for them.
 _REQUIREMENTS = ("requirements", "pip_dependencies")
 
 
@@ -55,7 +55,7 @@ class Found:
 
 
 def find_providers(home: Path) -> list[Found]:
-    """List all providers, the built-in one first; of equal names, a package comes before a folder."""
+    """List all providers: the built-in one, then packages before folders."""
     from mnemos import __version__
 
     about = "Sessions, notebook, facts and recall of this home"
@@ -65,7 +65,7 @@ def find_providers(home: Path) -> list[Found]:
 
 
 def find_missing(one: Found) -> list[str]:
-    """List the packages that a provider requires and that are not installed."""
+    """List packages that a provider requires and that are not installed."""
     # importlib.metadata is slow to import.
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -80,7 +80,7 @@ def find_missing(one: Found) -> list[str]:
 
 
 def load(name: str, home: Path) -> MemoryProvider:
-    """Load a provider by name, not initialized.
+    """Load a provider by name, without initializing it.
 
     Raises NotFound for an unknown name, Unavailable if it cannot be loaded, and InvalidInput if it is not a
     provider.
@@ -103,7 +103,7 @@ def load(name: str, home: Path) -> MemoryProvider:
 
 
 def check_provider(provider: Any, what: str) -> MemoryProvider:
-    """Return an object that has the required methods, of any class; otherwise raise InvalidInput."""
+    """Return an object with the required methods, or raise InvalidInput."""
     missing = [each for each in _REQUIRED if not callable(getattr(provider, each, None))]
     if isinstance(provider, type) or missing:
         kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__
@@ -175,7 +175,7 @@ def _load_folder(folder: Path) -> Any:
 
 def _import_folder(folder: Path) -> ModuleType:
     """Import a folder as a package, once per process."""
-    # Two homes may have plug-ins of the same name.
+    # Two homes may have plug-ins with the same name.
     place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
     name = f"mnemos_plugin_{re.sub(r'[^A-Za-z0-9_]', '_', folder.name)}_{place}"
     if name in sys.modules:
@@ -196,7 +196,7 @@ def _import_folder(folder: Path) -> ModuleType:
 
 
 def _is_provider_class(kind: Any, module: ModuleType) -> bool:
-    """True for a concrete class of the module that derives from a MemoryProvider, ours or a host's."""
+    """True for a module's concrete class that derives from any MemoryProvider."""
     return (
         isinstance(kind, type)
         and kind.__module__ == module.__name__
@@ -206,7 +206,7 @@ def _is_provider_class(kind: Any, module: ModuleType) -> bool:
 
 
 class _Registration:
-    """The context that a plug-in registers with; other calls that hosts offer do nothing."""
+    """The context that a plug-in registers with. Other calls of hosts do nothing."""
 
     def __init__(self) -> None:
         self.provider: Any = None
@@ -238,7 +238,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def parse_manifest(text: str) -> dict[str, Any]:
-    """Return name, version, description and requirements of a ``plugin.yaml``, as far as it has them.
+    """Return name, version, description and requirements of a ``plugin.yaml``.
 
     Only plain keys, strings and lists of strings are read; anything else is skipped.
     A YAML library would be a dependency for everybody just for these.
@@ -265,7 +265,7 @@ def _split_list(value: str) -> list[str]:
 
 
 def _unquote(value: str) -> str:
-    """Return a string without its quotes, or without the comment behind it."""
+    """Return a string without its quotes or a comment after it."""
     value = value.strip()
     if value[:1] in ("'", '"'):
         return value[1:].partition(value[0])[0]

@@ -1,4 +1,4 @@
-"""``MemoryManager``: drives the built-in provider and at most one other for an agent host."""
+"""``MemoryManager``: the built-in provider and one other, for an agent host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.integrations.providers")
 
-# Limits for the text of an external provider in the system prompt and in the prompt of a summary.
+# Limits for an external provider's text in the system prompt and in a summary's prompt.
 BLOCK_TOKENS: Final = 2_000
 LINES_TOKENS: Final = 1_000
 _DRAIN_SECONDS: Final = 5.0
@@ -37,7 +37,7 @@ _MIRRORED_ACTIONS: Final = frozenset({"add", "replace", "remove"})
 
 
 class MemoryManager:
-    """The providers in order, the built-in one first. No method raises because of a provider.
+    """The providers, the built-in one first. Their failures never raise.
 
     Only ``add_provider`` refuses. The home is opened by ``initialize_all``.
     """
@@ -110,7 +110,7 @@ class MemoryManager:
         return next((member.provider for member in self._members if member.name == name), None)
 
     def initialize_all(self, session_id: str, **kwargs: Any) -> None:
-        """Begin a session: open the home, and add the provider in the settings unless one was added.
+        """Begin a session: open the home, and add the provider that the settings name.
 
         ``home`` (or ``hermes_home``) overrides the home of the settings.
         """
@@ -125,14 +125,14 @@ class MemoryManager:
             member.begin(session_id, given, self._seconds)
 
     def shutdown_all(self) -> None:
-        """Finish queued writes within their deadline, then shut down all providers, the last one first."""
+        """Finish queued writes within their deadline, then shut down, last one first."""
         self._worker.flush(self._drain_seconds)
         for member in reversed(self._members):
             member.end(self._drain_seconds)
         self._worker.close(0)
 
     def status(self) -> ManagerStatus:
-        """Return who is active, what failed and what is waiting."""
+        """Return which providers are active, what failed and what is waiting."""
         return ManagerStatus(
             self._session_id,
             tuple(member.status() for member in self._members),
@@ -147,14 +147,14 @@ class MemoryManager:
         blocks = [self._members[0].ask("system_prompt_block", str, seconds=self._seconds)]
         for member in self._members[1:]:
             if self._block is None:
-                # Kept, so that the prompt does not change if an answer is late once.
+                # Kept, so that the prompt doesn't change if one answer is late.
                 answer = member.ask("system_prompt_block", str, seconds=self._seconds)
                 self._block = None if answer is None else _limit(answer, BLOCK_TOKENS)
             blocks.append(self._block)
         return "\n\n".join(block for block in blocks if block)
 
     def prefetch_all(self, query: str, *, session_id: str = "") -> str:
-        """Recall for a message, fenced as data, within the budget; empty for a trivial message."""
+        """Recall for a message, fenced, within the budget; empty for a trivial message."""
         question = extract_question(query)
         if not question:
             return ""
@@ -166,17 +166,17 @@ class MemoryManager:
             if not answer:
                 continue
             if member.is_builtin:
-                # Recall has fenced it and keeps to its share.
+                # The built-in provider fences its text and keeps to its share.
                 text = answer
                 continue
             room = self._tokens - count_tokens(f"{text}\n\n")
             longer = "\n\n".join(filter(None, (text, fence(answer, member.name, room))))
-            # A tokenizer may count the whole higher than its parts.
+            # A tokenizer may count more tokens for the whole than for its parts.
             text = longer if count_tokens(longer) <= self._tokens else text
         return text
 
     def queue_prefetch_all(self, query: str, *, session_id: str = "") -> None:
-        """Start looking for what ``prefetch_all`` will ask."""
+        """Start looking for what ``prefetch_all`` will ask for."""
         question = extract_question(query)
         if question:
             self._tell("queue_prefetch", question, session_id=session_id or self._session_id)
@@ -195,7 +195,7 @@ class MemoryManager:
         session_id: str = "",
         messages: list[dict[str, Any]] | None = None,
     ) -> None:
-        """Hand a complete turn of a primary agent to all providers, without recalled text."""
+        """Pass a primary agent's complete turn to all providers, without recalled text."""
         if self._context != PRIMARY:
             return
         contents = strip_fences_in_content(user_content), strip_fences_in_content(assistant_content)
@@ -255,7 +255,7 @@ class MemoryManager:
         reset: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Continue in another session; prompt blocks are built anew."""
+        """Continue in another session and rebuild the prompt blocks."""
         if not new_session_id:
             return
         self._session_id, self._block = new_session_id, None
@@ -264,7 +264,7 @@ class MemoryManager:
         )
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
-        """Return lines that the summary of these messages must keep; prompt blocks are built anew."""
+        """Return lines that a summary must keep, and rebuild the prompt blocks."""
         stripped = self._strip_recalled(messages)
         lines = []
         for member in self._members:
@@ -276,7 +276,7 @@ class MemoryManager:
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Notify external providers of a change that the built-in one made in the notebook."""
+        """Tell external providers about a change in the built-in one's notebook."""
         for member in self._members[1:]:
             member.tell("on_memory_write", action, target, content, metadata=dict(metadata or {}))
 
@@ -295,7 +295,7 @@ class MemoryManager:
         return self._prefetch_tokens or self._settings.prefetch_tokens
 
     def _read_settings(self, home: Any) -> str:
-        """Load the settings and return the home. Invalid settings are reported as a problem."""
+        """Load the settings and return the home. Invalid ones are a reported problem."""
         if self._given is not None:
             return str(home or self._given.settings.home)
         try:
@@ -326,7 +326,7 @@ class MemoryManager:
             member.tell(hook, *args, **extras)
 
     def _collect_tools(self) -> dict[str, Member]:
-        """Return tools by name, with their provider; of equal names the first one wins."""
+        """Return tools and their providers by name. The first of equal names wins."""
         offered: dict[str, Member] = {}
         for member in self._members:
             if member.state is State.OFF:
@@ -346,7 +346,7 @@ class MemoryManager:
                 self.on_memory_write(str(one["action"]), target, content, metadata)
 
     def _strip_recalled(self, messages: Any) -> list[dict[str, Any]]:
-        """Return the messages without recalled text. The built-in provider strips it itself."""
+        """Strip recalled text from messages. The built-in provider does so itself."""
         known = list(messages) if isinstance(messages, list | tuple) else []
         return known if len(self._members) == 1 else [_strip_message(message) for message in known]
 
@@ -378,6 +378,6 @@ def _strip_message(message: Any) -> Any:
 
 
 def _limit(text: str, tokens: int) -> str:
-    """Cut the text of an external provider, which may have megabytes; it cannot look like a block of ours."""
+    """Cut an external provider's text, and keep it from imitating our blocks."""
     shown = indent_lines(text[: _CHARACTERS_PER_TOKEN * tokens], "")
     return cut_to_tokens(shown.replace("═", "="), tokens)

@@ -1,4 +1,4 @@
-"""A provider as the manager calls it: it can neither break a turn nor delay it for long."""
+"""A provider as the manager calls it: it can't break a turn or delay it for long."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 @dataclass(frozen=True, slots=True)
 class ProviderStatus:
-    """The state of one provider."""
-
     name: str
     is_builtin: bool
     is_active: bool
     """False if it is not available or failed to initialize."""
     is_answering: bool
-    """False while a call that overran is still running; no other call is made until it returns."""
+    """False while a late call is still running; no other call is made until it returns."""
     why_not: str
     """The reason why it is not active, for people."""
     failures: Mapping[str, int] = field(default_factory=dict)
@@ -57,7 +55,7 @@ class ManagerStatus:
     pending: int
     """Number of writes that are queued or running."""
     problems: tuple[str, ...] = ()
-    """Refusals: a provider that is missing, a second one, a tool whose name is taken."""
+    """Refusals, such as a missing provider, a second one, or a tool whose name is taken."""
 
     @property
     def is_healthy(self) -> bool:
@@ -74,7 +72,7 @@ class State(StrEnum):
 
 
 def call_compatibly(method: Callable[..., Any], args: Sequence[Any], extras: Mapping[str, Any]) -> Any:
-    """Call a method that may be older than the contract, with all of ``args`` and the ``extras`` it takes.
+    """Call a method that may be older than the contract, with the extras it takes.
 
     ``sync_turn`` once had no ``messages``, ``on_memory_write`` no ``metadata``, ``prefetch`` no
     ``session_id``. The signature decides, instead of guessing what a TypeError meant. An extra that the
@@ -98,7 +96,7 @@ def call_compatibly(method: Callable[..., Any], args: Sequence[Any], extras: Map
 
 
 class Member:
-    """One provider and its state. Exceptions are counted, and logged once for each method."""
+    """A provider and its state. Its exceptions are counted, and logged once per method."""
 
     def __init__(
         self, provider: MemoryProvider, name: str, worker: Worker, *, is_builtin: bool = False
@@ -120,7 +118,7 @@ class Member:
     # --- start and shutdown -----------------------------------------------------------------
 
     def begin(self, session_id: str, given: Mapping[str, Any], seconds: float) -> None:
-        """Initialize it if it is available. One that takes too long becomes active when it is done."""
+        """Initialize it if it is available. A slow one becomes active when it is done."""
         self.state, self.why_not = State.OFF, "it is starting"
         start = self._start = object()
 
@@ -166,7 +164,7 @@ class Member:
         return None
 
     def tell(self, hook: str, *args: Any, **extras: Any) -> None:
-        """Notify it in the background, in order; the built-in one queues slow work itself."""
+        """Notify it in the background, in order. The built-in one queues slow work itself."""
         work = partial(self._run, hook, *args, **extras)
         if self.state is not State.ACTIVE:
             return
@@ -178,7 +176,7 @@ class Member:
     def run_tool(
         self, tool_name: str, args: Mapping[str, Any], extras: Mapping[str, Any], seconds: float
     ) -> str:
-        """Return the tool's answer as JSON, also if it failed."""
+        """Return the tool's answer as JSON, even if it failed."""
 
         def work() -> str:
             answer = call_compatibly(self.provider.handle_tool_call, (tool_name, dict(args)), extras)
@@ -192,7 +190,7 @@ class Member:
     # --- failures ---------------------------------------------------------------------------
 
     def note(self, hook: str, exc: BaseException) -> None:
-        """Count a failure; the first one of each method is logged as a warning."""
+        """Count a failure. The first one of each method is logged as a warning."""
         with self._lock:
             self._failures[hook] += 1
             self._last_failure = f"{hook}: {_reason(exc)}"
@@ -222,9 +220,9 @@ class Member:
     # --- inside -----------------------------------------------------------------------------
 
     def _call(self, hook: str, work: Callable[[], Any], seconds: float) -> tuple[Any, str]:
-        """Return the answer and an empty string, or None and the problem, which is counted."""
+        """Return the answer and no problem, or None and the problem, which is counted."""
         try:
-            # The built-in one limits its own time and needs no thread.
+            # The built-in provider limits its own time and needs no thread.
             return work() if self.is_builtin else self._patience.ask(work, seconds), ""
         except StillOut as exc:
             with self._lock:
@@ -247,9 +245,9 @@ class Member:
 
 
 def _reason(exc: BaseException) -> str:
-    """Return an error on one line, for people."""
+    """Render an error on one line, for people."""
     text = " ".join(str(exc).split()) or type(exc).__name__
-    # Our own messages need no type.
+    # Messages of our own errors need no type.
     if not isinstance(exc, Overdue) and not hasattr(exc, "code"):
         text = f"{type(exc).__name__}: {text}"
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"

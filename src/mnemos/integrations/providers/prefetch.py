@@ -1,4 +1,4 @@
-"""Recall for the next message: started in the background, and waited for only a moment.
+"""Prefetch: recall in the background, which callers wait for only a moment.
 
 The first recall of a process has to load what vectors need. So a search by words runs first, then a full
 one: a caller who cannot wait takes the first answer. Once full recall is known to be quick, it runs alone.
@@ -18,11 +18,11 @@ from typing import Final
 from mnemos.deadlines import start
 
 Look = Callable[[str, str, bool], str]
-"""Recall for a session and a query, by words only or fully, as a text for the prompt."""
+"""Recalls for a session and a query, by words only or fully, as a text for the prompt."""
 
-# The promise is 50 ms. A thread that waited gets the interpreter a few milliseconds later.
+# The promise is 50 ms. A thread that waits gets the interpreter a few milliseconds late.
 WITHIN: Final = 0.04
-# Below this, full recall is in time for a caller who waits ``WITHIN``.
+# Full recall that is faster than this is in time for a caller who waits ``WITHIN``.
 _QUICK: Final = 0.03
 # Older results may be outdated.
 _MAX_AGE: Final = 30.0
@@ -41,11 +41,11 @@ class _Search:
         self.future: Future[None] = Future()
         self.was_taken = False
         self.former: _Search | None = None
-        """The search before, whose answer may be used if this one is late."""
+        """The previous search, whose answer may be used if this one is late."""
 
 
 class Recalls:
-    """The latest search of each session. Safe to use from any thread."""
+    """The latest search of each session. Thread-safe."""
 
     def __init__(self, look: Look, timer: Callable[[], float] = time.perf_counter) -> None:
         self._look = look
@@ -60,9 +60,9 @@ class Recalls:
         self._seconds = float("inf")
 
     def start(self, session_id: str, query: str, *, anew: bool = False) -> _Search | None:
-        """Search in the background; the same query right after is not searched twice.
+        """Search in the background; an immediate repetition is not searched again.
 
-        ``anew``: a new turn starts, so an answer that was already taken does not count. Returns None if too
+        ``anew``: a new turn starts, so an answer that was already used does not count. Returns None if too
         many searches are running.
         """
         if self._process != os.getpid():
@@ -93,7 +93,7 @@ class Recalls:
         return search
 
     def take(self, session_id: str, query: str, within: float = WITHIN) -> str:
-        """Return the answer within ``within`` seconds, else the unused one to the query before, or nothing.
+        """Return the answer in time, or the previous query's unused answer, or nothing.
 
         Raises what the search raised.
         """
@@ -107,7 +107,7 @@ class Recalls:
         return former.text if former is not None and not former.was_taken else ""
 
     def forget(self) -> None:
-        """Drop all results: the session was compressed or changed."""
+        """Drop all results, because the session was compressed or changed."""
         with self._lock:
             self._searches.clear()
 

@@ -1,4 +1,4 @@
-"""Tool schemas and tool answers of providers."""
+"""Tool schemas and answers of providers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Tool names that models' APIs accept.
+# The tool names that models' APIs accept.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# A schema is in every prompt, an answer in all prompts that follow.
+# Limits: a schema is in every prompt, and an answer in all prompts after it.
 _LONGEST_SCHEMA = 40_000
 _LONGEST_ANSWER = 200_000
 
 
 def parse_schemas(schemas: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return the tools by name, in order, and the problems of those left out."""
+    """Return the tools by name, in order, and the problems of omitted ones."""
     if not isinstance(schemas, list | tuple):
         return {}, [f"tools must be a list, not {type(schemas).__name__}"]
     tools: dict[str, dict[str, Any]] = {}
@@ -40,7 +40,7 @@ def failure(message: str, code: str = "") -> str:
 
 
 def render_answer(answer: Any) -> str:
-    """Return an answer as a JSON object; other text is wrapped in one, and a dict is encoded.
+    """Return an answer as a JSON object, wrapping text and encoding a dict.
 
     Raises TypeError for anything else.
     """
@@ -60,7 +60,7 @@ def render_answer(answer: Any) -> str:
 
 
 def has_succeeded(answer: str) -> bool:
-    """True if an answer says that the call succeeded."""
+    """True if an answer reports success."""
     return (_parse_object(answer) or {}).get("success") is True
 
 
@@ -103,7 +103,7 @@ def _json(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
         text.encode()
     except UnicodeEncodeError:
-        # A lone surrogate has no UTF-8; escaped, it survives.
+        # A lone surrogate has no UTF-8 form, but survives if it is escaped.
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise TypeError(f"the answer cannot be encoded as JSON: {exc}") from exc

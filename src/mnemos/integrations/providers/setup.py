@@ -1,7 +1,7 @@
-"""Setup of a provider: its fields, its secrets, and which provider is used.
+"""Setup of a provider: its fields, its secrets, and selecting it.
 
-Secrets go to ``<home>/.env``, readable by their owner only; the provider finds them in its environment. It
-stores all other values itself. ``<home>/config.toml`` names the provider that is used.
+Secrets go to ``<home>/.env``, readable by the owner only; the provider finds them in its environment. It
+stores all other values itself. ``<home>/config.toml`` names the selected provider.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOCK: Final = ".setup.lock"
 _SECONDS: Final = 30.0
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LINE: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
-# Characters that mean something else to a terminal or a shell.
+# Characters with a special meaning to a terminal or a shell.
 _UNWRITABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -46,7 +46,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A provider, not initialized, with its fields. Its secrets are in the environment."""
+    """A provider with its fields, not initialized. Its secrets are in the environment."""
 
     provider: MemoryProvider
     fields: tuple[Field, ...]
@@ -118,7 +118,7 @@ def read_secrets(home: Path) -> dict[str, str]:
 
 
 def keep_secrets(home: Path, secrets: Mapping[str, str]) -> Path:
-    """Write variables to ``<home>/.env``, mode 0600, and to the environment. Returns the path.
+    """Write variables to ``<home>/.env`` (mode 0600) and the environment.
 
     Other lines of the file are not changed.
     """
@@ -132,7 +132,7 @@ def keep_secrets(home: Path, secrets: Mapping[str, str]) -> Path:
 
 
 def lend_secrets(home: Path, fields: Sequence[Field]) -> None:
-    """Copy the secrets that a provider declares into the environment, unless they are set."""
+    """Copy a provider's secrets into the environment, unless they are set."""
     wanted = [field.env_var for field in fields if field.env_var and not is_set(field)]
     kept = read_secrets(home) if wanted else {}
     os.environ.update({name: kept[name] for name in wanted if kept.get(name)})
@@ -142,9 +142,9 @@ def lend_secrets(home: Path, fields: Sequence[Field]) -> None:
 
 
 def use(home: Path, provider: str) -> Path:
-    """Write the provider into ``config.toml``; empty for the built-in one alone. Returns the path.
+    """Select a provider in ``config.toml``; empty for the built-in one alone.
 
-    Everything else in the file is not changed. A file that cannot be parsed raises InvalidInput.
+    Returns the path. Everything else in the file is kept. A file that cannot be parsed raises InvalidInput.
     """
 
     def change(config: dict[str, Any]) -> None:
@@ -184,7 +184,7 @@ def _parse_field(given: Any, provider: str) -> Field:
 
 def _check_value(field: Field, value: str) -> str:
     if field.required and not value:
-        # A script with an empty variable should not delete the value set before.
+        # A script with an empty variable should not delete an existing value.
         raise InvalidInput(f"{field.key} is empty. Write its value after the =, or omit the line.")
     if _UNWRITABLE.search(value):
         raise InvalidInput(f"The value of {field.key} has control characters. Remove them.")

@@ -1,4 +1,4 @@
-"""Statements in a conversation: saved as facts before compaction, or noted when it is over."""
+"""Statements: saved as facts before compaction, noted at the end of a session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD: Final = "Stated in these messages and saved as facts; the summary must ke
 _LINES_TOKENS: Final = 800
 _MOST_FACTS: Final = 200
 _MOST_CANDIDATES: Final = 50
-# A turn with fewer calls is not a pattern.
+# A turn with fewer calls is not considered a pattern.
 _FEWEST_CALLS: Final = 3
 _MOST_PATTERNS: Final = 10
 
@@ -39,10 +39,10 @@ class Stated:
 
 
 def find_statements(memory: Memory, messages: Any) -> list[Stated]:
-    """Find what users and assistants state, in order; of equal statements the last one counts."""
+    """Find what users and assistants state. The last of equal statements counts."""
     found: dict[tuple[str, str, str], Stated] = {}
     for role, raw in _iter_texts(messages):
-        # First, so that a secret does not become part of a guessed target.
+        # Redact first, so that no secret becomes part of a guessed target.
         text = redact(raw) if memory.settings.redact else raw
         for one in extract_facts(text, role=role):
             key = (str(one.statement.mark), one.statement.key, one.statement.content)
@@ -54,7 +54,7 @@ def find_statements(memory: Memory, messages: Any) -> list[Stated]:
 def save(
     memory: Memory, session_id: str, found: Sequence[Stated], user_id: str | None = None
 ) -> list[Statement]:
-    """Store statements as facts, linked to their messages. Returns those that now hold."""
+    """Store statements as facts linked to their messages. Returns those that now hold."""
     ids = _find_ids(memory, session_id) if found else {}
     saved: list[Statement] = []
     for one in found:
@@ -68,14 +68,14 @@ def save(
                 user_id=user_id,
             )
         except (InvalidInput, NotFound, Refused):
-            # Nothing to withdraw, or refused. The others still count.
+            # There is nothing to withdraw, or it was refused. The others still count.
             continue
         saved.append(one.statement)
     return saved
 
 
 def render_lines(statements: Iterable[Statement]) -> str:
-    """Render lines that a summary must keep; if there are too many, the latest."""
+    """Render lines that a summary must keep; the latest, if there are too many."""
     lines: list[str] = []
     left = _LINES_TOKENS - count_tokens(f"{_HEAD}\n")
     for statement in reversed(list(statements)):
@@ -88,7 +88,7 @@ def render_lines(statements: Iterable[Statement]) -> str:
 
 
 def find_candidates(memory: Memory, session_id: str, messages: Any) -> dict[str, Any]:
-    """Find what may be worth keeping of a finished conversation: new facts, patterns of tool calls."""
+    """Find what a finished conversation leaves to keep: facts and tool call patterns."""
     new = [one for one in find_statements(memory, messages) if not _is_known(memory, one.statement)]
     ids = _find_ids(memory, session_id) if new else {}
     facts = [
@@ -101,7 +101,7 @@ def find_candidates(memory: Memory, session_id: str, messages: Any) -> dict[str,
 
 
 def _find_ids(memory: Memory, session_id: str) -> dict[str, int]:
-    """Return the ids of the messages of a session by text."""
+    """Return the ids of a session's messages by text."""
     if not session_id or memory.sessions.get_session(session_id) is None:
         return {}
     messages = memory.sessions.get_messages(session_id)
@@ -124,7 +124,7 @@ def _is_known(memory: Memory, statement: Statement) -> bool:
 
 
 def _iter_patterns(messages: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the tools called in each turn that called several."""
+    """Yield the called tools of each turn that called several."""
     called: list[str] = []
     for message in [*list_messages(messages), {"role": "user"}]:
         if message.get("role") == "user":

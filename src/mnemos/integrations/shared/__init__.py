@@ -1,1 +1,1 @@
-"""Shared parts of the adapters for agent frameworks: opening a memory, histories, recall, files."""
+"""Parts that adapters for frameworks share: opening, histories, recall, files."""

@@ -1,8 +1,8 @@
 """Trees of entries: histories that branch and fork, each entry with its parent.
 
-The line up to the head is the working history of a session, and lines that were left are retired: recall
-still finds them. A line that is used a second time, by a fork or after a change of branches, is copied, and
-recall does not find the copy. So each session has all of its entries.
+The line up to the head is a session's working history. Lines that were left are retired, and recall still
+finds them. A line that is used again, by a fork or after a change of branches, is copied, and recall does not
+find the copy. So each session has all of its entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLACES = 10_000
 
 
 class Entry(NamedTuple):
-    """A message, stored or to be stored, under its own id and that of the entry before it."""
+    """A message under its own id and its parent's, stored or to be stored."""
 
     id: str
     parent_id: str | None
@@ -38,13 +38,13 @@ class EntryTree:
         self._places: dict[str, str] = {}
 
     def note_place(self, session_id: str, ends: Iterable[str | None]) -> None:
-        """Note where these entries are, so that reading them takes one query."""
+        """Note where entries are, so that reading them takes one query."""
         if len(self._places) > _PLACES:
             self._places.clear()
         self._places |= {end: session_id for end in ends if end is not None}
 
     async def read(self, head_id: str | None, limit: int | None = None) -> list[Entry]:
-        """Return the entries up to this one, or the last of them. An unknown one raises LookupError."""
+        """Return the last entries up to a head. An unknown head raises LookupError."""
         if head_id is None or limit == 0:
             return []
         place = self._places.get(head_id)
@@ -61,7 +61,7 @@ class EntryTree:
     async def write(
         self, session: Session, heads: tuple[str | None, str | None], new: Sequence[Entry], metadata: Any
     ) -> None:
-        """Store new entries and metadata together, and move the head from one of ``heads`` to the other.
+        """Store entries and metadata, and move the head from the first of ``heads``.
 
         A session that was changed since it was read raises Conflict, an unknown head LookupError.
         """
@@ -77,14 +77,14 @@ class EntryTree:
         kept = 0
         while kept < min(len(line), len(working)) and line[kept]["key"] == working[kept].get("key"):
             kept += 1
-        # Keys of retired messages are free for a rewrite, which replaces at least one message.
+        # A rewrite can reuse keys of retired messages, but must replace at least one message.
         kept -= kept > 0 and kept == len(working)
         copies = [copy_of(one) for one in line[kept:]]
         first = working[kept]["id"] if working else None
         await self._memory.sessions.rewrite(session["id"], copies + messages, from_id=first, **change)
 
     async def _read_all(self, session_id: str, head_id: str, limit: int | None) -> list[Entry]:
-        """Read a line of a session that may have been left."""
+        """Read a line of a session, which may have been left."""
         exported = await self._memory.sessions.export_session(session_id)
         return _walk(exported["messages"], head_id, limit)
 

@@ -1,11 +1,10 @@
-"""Files that a model writes into a folder ``/memories``: entries of the memory, with the tool's own answers.
+"""Files that a model writes below ``/memories``: entries of the memory.
 
 A file is an entry of the namespace ``(user, "memory-tool")``: its key is the path, its value the text. A
 folder is an entry, too, so that it can be empty. Failures raise ``FileProblem`` with the text for the model.
-
-Several processes may work on the same files. A change is written only over what it was made from, and made
-again otherwise. A new file is a change of the folders above it. Up to 50 files are renamed or deleted in one
-transaction. More take several; the folder itself comes last, so the same command finishes what a crash
+Several processes may work on the same files. A change only replaces what it was made from, and otherwise is
+repeated. A new file is a change of the folders above it. Up to 50 files are renamed or deleted in one
+transaction. More take several, with the folder last, so that repeating the command finishes what a crash
 interrupted.
 """
 
@@ -27,7 +26,7 @@ ROOT: Final = "/memories"
 LABEL: Final = "memory-tool"
 _FOLDER: Final = {"folder": True}
 _MOST_LINES: Final = 999_999
-# Moving one takes about half a millisecond, and no transaction should take longer than 50.
+# Moving a file takes about half a millisecond, and transactions should take at most 50.
 _AT_ONCE: Final = 50
 _TRIES: Final = 100
 Expected = Mapping[str, MemoryEntry | None]
@@ -35,11 +34,11 @@ Expected = Mapping[str, MemoryEntry | None]
 
 
 class FileProblem(Exception):
-    """A command that was not done, in the words for the model: no error of the memory."""
+    """The reason why a command failed, worded for the model."""
 
 
 def _made_again(command: Callable[..., str]) -> Callable[..., str]:
-    """Repeat a command if another writer was faster: it then reads what that one wrote."""
+    """Return a command that is repeated if another writer was faster."""
 
     @wraps(command)
     def run(*args: object) -> str:
@@ -179,7 +178,7 @@ class MemoryFiles:
         return self._memory.entries.retrieve(self._namespace, name)
 
     def _find_folders(self, path: str, folder: str) -> dict[str, MemoryEntry | None]:
-        """Return a folder and those above it; None for those that are missing."""
+        """Return a folder and its parents, with None for missing ones."""
         found = {}
         while folder != ROOT:
             found[folder] = entry = self._get(folder)
@@ -226,7 +225,7 @@ def _make_folders(names: Iterable[str]) -> list[NewEntry]:
 
 
 def _check_path(path: str) -> str:
-    """Return a path below the root, without dots."""
+    """Return a path below the root, with dots resolved."""
     if not path.startswith(ROOT):
         raise FileProblem(f"Path must start with /memories, got: {path}")
     inside = path[len(ROOT) :].lstrip("/")

@@ -1,4 +1,4 @@
-"""The framework of an adapter, imported, and its memory: given by the host, or opened and closed here."""
+"""The framework of an adapter, and its memory: the host's, or opened here."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Source = AsyncMemory | Memory | str | os.PathLike[str] | None
 
 
 def open_source(source: Source, **flags: Any) -> tuple[AsyncMemory, bool]:
-    """Return an async memory, and True if the adapter must close it: who opens closes.
+    """Return an async memory, and True if the adapter has to close it.
 
-    Nothing is touched before the first call. ``flags`` are settings of the memory that is opened here; with a
-    memory that is open they raise InvalidInput.
+    Nothing is touched before the first call. ``flags`` are settings of the memory to open; an open memory
+    with flags raises InvalidInput.
     """
     if source is None or isinstance(source, (str, os.PathLike)):
         return AsyncMemory(find(source, **flags)), True
@@ -38,14 +38,14 @@ def open_source(source: Source, **flags: Any) -> tuple[AsyncMemory, bool]:
         )
     if isinstance(source, AsyncMemory):
         return source, False
-    # The memory of a server has the methods of Memory, but is not one.
+    # A server's memory has the methods of Memory, but is not an instance.
     if not hasattr(source, "recall"):
         raise InvalidInput(f"memory must be an open memory, a home or a URL, not {type(source).__name__}")
     return AsyncMemory(source), False
 
 
 def open_store(source: Source, *, private: bool = False, **flags: Any) -> tuple[AsyncMemory, bool]:
-    """Do as ``open_source``, but return a memory of this process if nothing may be stored."""
+    """Like ``open_source``, but return this process's memory if storing is disabled."""
     memory, is_own = open_source(source, **flags)
     if private or settings_of(memory).disabled:
         return keep_in_process(memory), False
@@ -54,7 +54,7 @@ def open_store(source: Source, *, private: bool = False, **flags: Any) -> tuple[
 
 @contextmanager
 def framework(extra: str) -> Iterator[None]:
-    """Add to an ImportError how to install the framework, or a newer release of it."""
+    """Add instructions to install or upgrade the framework to an ImportError."""
     try:
         yield
     except ImportError as exc:
@@ -63,7 +63,7 @@ def framework(extra: str) -> Iterator[None]:
 
 
 class Opened:
-    """An adapter with a memory that it may have opened itself."""
+    """An adapter whose memory it may have opened itself."""
 
     _memory: AsyncMemory
     _owned: bool
@@ -75,7 +75,7 @@ class Opened:
 
 
 class OpenedStore(Opened):
-    """An adapter that keeps conversations: in this process, if nothing may be stored."""
+    """An adapter of conversations, which stay in this process if storing is disabled."""
 
     def __init__(self, memory: Source = None, *, private: bool = False, **flags: Any) -> None:
         """``memory``: an open one, or a home or URL; ``flags``: settings; ``private``: store nothing."""
@@ -83,7 +83,7 @@ class OpenedStore(Opened):
 
 
 class OpenedSync:
-    """The same for a framework that closes things without ``await``."""
+    """The same for a framework that closes without ``await``."""
 
     _memory: AsyncMemory
     _owned: bool
@@ -99,7 +99,7 @@ class OpenedSync:
 
 
 def settings_of(memory: AsyncMemory | Memory) -> Settings:
-    """Return the settings of a memory; of one on a server, the settings here."""
+    """Return a memory's settings; for one on a server, the local ones."""
     try:
         return memory.settings
     except Refused:
@@ -107,7 +107,7 @@ def settings_of(memory: AsyncMemory | Memory) -> Settings:
 
 
 def clock_of(memory: Memory) -> Callable[[], float]:
-    """Return the clock of a memory; of one on a server, the clock here."""
+    """Return a memory's clock; for one on a server, the local one."""
     try:
         return memory.clock
     except Refused:
@@ -115,7 +115,7 @@ def clock_of(memory: Memory) -> Callable[[], float]:
 
 
 def keep_in_process(memory: AsyncMemory) -> AsyncMemory:
-    """Return a memory of this process, for conversations that must not be stored.
+    """Return this process's own memory, for conversations that must not be stored.
 
     All adapters of a home share it: an agent must not lose its own last turn.
     """

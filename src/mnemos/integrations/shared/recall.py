@@ -1,6 +1,6 @@
 """Recall for a coming message: a fenced block for its prompt, or nothing.
 
-A memory that fails or is late must not stop an agent: then there is no block, and a warning is logged once.
+A memory that fails or is late must not stop an agent: there is no block then, and a warning is logged once.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from mnemos.recall.certainty import GOOD
 log = logging.getLogger("mnemos.integrations")
 
 BUDGET = 800
-"""Tokens of a block."""
+"""Token budget of a block."""
 FIRST_SECONDS = 10.0
-"""Time for the first answer of a memory, which loads the embedding model."""
+"""Seconds for a memory's first answer, which loads the embedding model."""
 _lanes = Lanes({READS: 4})
 _answered: WeakSet[Any] = WeakSet()
 
 
 async def recall_block(memory: AsyncMemory, message: str, **about: Any) -> str:
-    """Return what the memory knows about a message, fenced as data; empty if it knows nothing certain.
+    """Return what the memory knows about a message, fenced; empty without a sure match.
 
-    Nothing is looked up for "ok" and "thanks". ``about`` is what ``recall_block_now`` takes.
+    Nothing is searched for "ok" and "thanks". ``about``: see ``recall_block_now``.
     """
     return await _lanes.run(READS, partial(recall_block_now, memory.sync, message, **about))
 
@@ -44,10 +44,10 @@ async def recall_block(memory: AsyncMemory, message: str, **about: Any) -> str:
 def recall_block_now(
     memory: Memory, message: str, *, budget: int = BUDGET, seconds: float | None = None, **about: Any
 ) -> str:
-    """Do the same for a host that does not wait.
+    """Do the same for a host that is not async.
 
-    ``about`` is what ``Memory.recall`` takes; sessions that the model sees anyway should be excluded.
-    ``seconds``: the time for an answer, by default ``recall_seconds`` of the settings.
+    ``about``: arguments of ``Memory.recall``, which should exclude sessions that the model sees anyway.
+    ``seconds``: the time limit, by default ``recall_seconds`` of the settings.
     """
     if is_trivial(message):
         return ""
@@ -66,27 +66,27 @@ def recall_block_now(
 
 
 async def find_passages(memory: AsyncMemory, question: str, **about: Any) -> Sequence[RecallHit]:
-    """Return what matches a question, best first; nothing for "ok" and "thanks"."""
+    """Return passages that match a question, best first; none for "ok" and "thanks"."""
     if is_trivial(question):
         return ()
     return (await memory.recall(cut_question(question), matches_only=True, **about)).hits
 
 
 def choose_limit(memory: Memory) -> float:
-    """Return the seconds for an answer. The first one of a memory may take longer."""
+    """Return the time limit in seconds, which is longer for a memory's first answer."""
     return settings_of(memory).recall_seconds if memory in _answered else FIRST_SECONDS
 
 
 @lru_cache(100)
 def warn_once(text: str) -> None:
-    """Log a warning that was not logged before."""
+    """Log a warning unless it was logged before."""
     log.warning("%s", text)
 
 
 def recall_unasked(memory: Memory, question: str, kinds: Sequence[Kind] = KINDS, **about: Any) -> str:
-    """Return a block that may enter a prompt though nobody asked for it; empty if nothing is certain."""
+    """Return a block that is safe to show unasked; empty without a sure match."""
     found = memory.recall(question, kinds=kinds, **about)
-    # Programs store entries without a check.
+    # Entries are scanned here, because programs store them unchecked.
     if any(hit.kind == "entry" and scan(hit.text) for hit in found.hits):
         found = memory.recall(question, kinds=[kind for kind in kinds if kind != "entry"], **about)
     return found.text if found.certainty == GOOD else ""

@@ -1,4 +1,4 @@
-"""The tools of a memory for a model, as frameworks register them: a name, a schema, and a call."""
+"""The memory's tools, as frameworks register them: a name, a schema, a call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemos.memory.call_lanes import WRITES, Lanes
 
 
 class MemoryTool(NamedTuple):
-    """A tool: ``call`` takes the arguments that a model wrote and returns a text, also for an error."""
+    """A tool. ``call`` takes a model's arguments and returns a text, even for errors."""
 
     name: str
     description: str
@@ -24,13 +24,13 @@ class MemoryTool(NamedTuple):
 
 
 def list_tools(memory: AsyncMemory, tools: str = "default", user_id: str | None = None) -> list[MemoryTool]:
-    """Return the operations of a set (``default``, ``sessions``, ``all``, …) as tools, for one user."""
+    """Return a set of operations (``default``, ``all``, …) as tools for one user."""
     described = [one["function"] for one in memory.sync.tools("openai", tools)]
     return [MemoryTool(call=partial(_call, memory, one["name"], user_id), **one) for one in described]
 
 
 def make_file_tool(memory: AsyncMemory, user_id: str | None = None) -> MemoryTool:
-    """Return the tool ``memory`` with the commands of Anthropic's memory tool, on the user's files."""
+    """Return Anthropic's memory tool as the tool ``memory``, on the user's files."""
     files, lanes = MemoryFiles(memory.sync, user_id or USUAL_USER), Lanes({WRITES: 1})
 
     async def call(given: Mapping[str, Any]) -> str:
@@ -69,7 +69,7 @@ ARGUMENTS: Final = {
     "delete": ("path",),
     "rename": ("old_path", "new_path"),
 }
-"""The commands on files, with their arguments in the order of the methods of ``MemoryFiles``."""
+"""The commands on files. Arguments are in the order of the methods of ``MemoryFiles``."""
 _COMMANDS: Final = {
     "type": "object",
     "properties": {

@@ -1,4 +1,4 @@
-"""Vectors that a caller's embedder makes, kept with an entry."""
+"""Vectors of a caller's embedder, kept with an entry."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 
 def pack_vector(vector: Sequence[float]) -> str:
-    """Return a vector as text."""
-    # numpy takes long to import; whoever brings no embedder needs none of it.
+    """Encode a vector as text."""
+    # Imported here, because numpy is slow to import and only needed with an embedder.
     import numpy as np
 
     return base64.b85encode(np.asarray(vector, np.float32).tobytes()).decode()
 
 
 def best_cosine(packed: Iterable[str], question: Sequence[float]) -> float | None:
-    """Return the highest cosine of these vectors with a question's; None if there are none."""
+    """Return the highest cosine of vectors with a question's; None without vectors."""
     import numpy as np
 
     asked = np.asarray(question, np.float32)

@@ -1,4 +1,4 @@
-"""The process that imports for the watch: reads the names of programs, one per line, and imports each."""
+"""The process that imports for the watch. It reads the programs' names as lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemos.transfer import agent_places, import_formats
 
 
 def import_named(settings: Settings, lines: Iterable[str]) -> int:
-    """Import each program that is named until the lines end. Returns 1 if something has to be done again."""
+    """Import each named program until the lines end. Returns 1 if one has to be retried."""
     left: set[str] = set()
     with Memory(settings) as memory:
         for line in lines:
@@ -26,20 +26,20 @@ def import_named(settings: Settings, lines: Iterable[str]) -> int:
 
 
 def import_program(memory: Memory, kind: str) -> bool:
-    """Import what is new of a program. Returns False if that has to be tried again."""
+    """Import what is new of a program. Returns False if it has to be retried."""
     there = [path for path in agent_places.default_places(kind, memory.settings) if path.exists()]
     if not there or memory.settings.disabled:
         return True
     try:
         report = memory.imports.import_files(import_formats.load_at(kind, there), there[0], undoable=False)
     except NotFound:
-        # A folder without conversations: it is looked at again when it changes.
+        # The folder has no conversations. It is read again when it changes.
         return True
     except MnemosError as exc:
         hook_log.note(memory.settings.home, f"watch {kind}", exc)
         return False
     if report.problems:
-        # The file is named by `mnemos import`, which also says why.
+        # `mnemos import` names the file and the reason.
         hook_log.note(memory.settings.home, f"watch {kind}", f"{len(report.problems)} could not be read")
     return True
 

@@ -1,8 +1,8 @@
-"""The process that looks for changed files. It imports only the standard library, to stay small.
+"""The process that polls for changed files, with the standard library only.
 
-Folders and files that changed lately are looked at every few seconds, all others within a minute. A program
+Folders and files that changed lately are checked every few seconds, all others within a minute. A program
 with changed files is named to the importer, a separate process that ends when nothing changes any more.
-Nothing is kept here: the ledger of imports knows what was read, so the poller can be killed at any moment.
+Nothing is stored here: the ledger of imports knows what was read, so the poller can be killed at any moment.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 PAUSE: Final = 2.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 _ROUND: Final = 60.0
-# Seconds for which a file that changed is looked at every time.
+# Seconds for which a changed file is checked every time.
 _HOT: Final = 1_800.0
 # Seconds without a change after which the importer ends.
 _IDLE: Final = 30.0
-# Seconds until an importer that failed is started again: twice as long after each further failure.
+# Seconds until a failed importer is restarted, doubled after each further failure.
 _RETRY: Final = 30.0
 _LONGEST_RETRY: Final = 600.0
 _SUFFIXES: Final = (".jsonl", ".json", ".db", ".db-wal", ".md", ".zst")
@@ -34,20 +34,19 @@ Stamp = tuple[int, int]
 
 @dataclass(slots=True)
 class Place:
-    """A file or folder of a program, with what was seen there last."""
+    """A program's file or folder, and its state at the last check."""
 
     kind: str
     root: str
     only: str = ""
-    """The only folder to look into within each folder of the root."""
+    """The only subfolder to search in each folder of the root."""
     folders: dict[str, int] = field(default_factory=dict)
     files: dict[str, Stamp] = field(default_factory=dict)
     hot: dict[str, float] = field(default_factory=dict)
     turn: Iterator[str] = field(default_factory=lambda: iter(()))
 
     def look(self, now: float, share: float) -> bool:
-        """Return True if something changed. ``now``: a monotonic time; ``share``: the part of the older files
-        to look at."""
+        """True if something changed. ``now`` is monotonic; ``share``: of older files to check."""
         changed = self._look_at_root(now)
         for folder, seen in list(self.folders.items()):
             found = _stat(folder)
@@ -68,14 +67,14 @@ class Place:
             return False
         if os.path.isdir(self.root):  # noqa: PTH112 - without pathlib, which takes memory
             return self._list(self.root, 0, now)
-        # A database, and its log.
+        # A database and its log.
         return self._compare([self.root, f"{self.root}-wal"], now)
 
     def _depth(self, folder: str) -> int:
         return folder[len(self.root) :].count(os.sep)
 
     def _list(self, folder: str, depth: int, now: float) -> bool:
-        """Note the files of a folder, and of subfolders that are new. Returns True if a file changed."""
+        """Note a folder's files and new subfolders. Returns True if a file changed."""
         try:
             self.folders[folder] = os.stat(folder).st_mtime_ns  # noqa: PTH116
             with os.scandir(folder) as entries:
@@ -107,7 +106,7 @@ class Place:
         return changed
 
     def _next(self, share: float) -> list[str]:
-        """Return the next files in turn, so that each is looked at once in a while."""
+        """Return the next files in turn, so that each is checked now and then."""
         number = int(len(self.files) * share) + 1
         some = [path for _, path in zip(range(number), self.turn, strict=False)]
         if len(some) < number:
@@ -123,7 +122,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 class Importer:
-    """The process that imports, started when there is something to import."""
+    """The process that imports, started when needed."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -135,7 +134,7 @@ class Importer:
         self._given: set[str] = set()
 
     def work(self, now: float) -> None:
-        """Name to the importer what waits, start it if needed, and let it end when it is idle."""
+        """Pass waiting names to the importer; start it if needed, and end it when idle."""
         self._check(now)
         if self.waiting and now >= self._next_try:
             self._give(now)
@@ -146,7 +145,7 @@ class Importer:
         if self._process is None or self._process.poll() is None:
             return
         if self._process.returncode:
-            # Killed, or the disk is full: what it was given is given again.
+            # It was killed, or the disk is full, so pass its programs again.
             self.waiting |= self._given
             self._next_try = now + self._pause
             self._pause = min(2 * self._pause, _LONGEST_RETRY)
@@ -164,7 +163,7 @@ class Importer:
                 stream.write("".join(f"{kind}\n" for kind in sorted(self.waiting)).encode())
                 stream.flush()
         except OSError:
-            # It ended just now; what it was given is in `_given`.
+            # It has just ended. Its programs are in `_given`.
             self._process.wait()
             self._process.returncode = self._process.returncode or 1
         self.waiting = set()
@@ -177,12 +176,12 @@ class Importer:
 
 
 def poll(places: Sequence[Place], importer: Importer, pause: float = PAUSE) -> None:
-    """Look at the places until the process is stopped."""
+    """Poll the places until the process is stopped."""
     importer.waiting |= {place.kind for place in places if _stat(place.root) is not None}
     for place in places:
         place.look(time.monotonic(), 0.0)
     while True:
-        # A clock that is set back delays nothing.
+        # Monotonic, so that setting the clock back delays nothing.
         now = time.monotonic()
         importer.waiting |= {place.kind for place in places if place.look(now, pause / _ROUND)}
         importer.work(now)
@@ -190,7 +189,7 @@ def poll(places: Sequence[Place], importer: Importer, pause: float = PAUSE) -> N
 
 
 def main() -> None:
-    """Run with a JSON object as the only argument: ``places``, each a list of arguments; ``command``."""
+    """Run with one JSON argument: ``places`` (lists of arguments) and ``command``."""
     given = json.loads(sys.argv[1])
     importer = Importer(given["command"])
     try:

@@ -1,4 +1,4 @@
-"""Which agent programs are recorded on this machine, how, and when each was last seen."""
+"""Which agent programs are recorded on this machine, how, and when last."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mnemos.transfer import agent_places
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-# The programs whose files hold the conversations of a client, where that is not the client itself.
+# Programs whose files hold a client's conversations, if that is not the client itself.
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "vscode": ("copilot", "cline", "roo", "continue"),
     "claude-desktop": (),
@@ -36,22 +36,22 @@ _ELSEWHERE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A program that is connected, is on this machine or has been recorded."""
+    """A program that is connected, on this machine, or was recorded."""
 
     program: str
     title: str
     connected: bool
-    """It has the tools of a memory, not necessarily this one."""
+    """True if it has the tools of some memory, not necessarily this one."""
     how: str
-    """The means of recording: hooks, plug-in or watch; untrusted, if hooks wait for a person; or empty."""
+    """Recorded by hooks, plug-in or watch; untrusted if hooks wait for a person; or empty."""
     last_seen: float | None
     """The time of its newest message."""
     can_be: bool = True
-    """It can be recorded on this machine."""
+    """True if it can be recorded on this machine."""
 
 
 def list_recordings(memory: Memory, env: Mapping[str, str], titles: Mapping[str, str]) -> list[Recording]:
-    """Return the programs that are connected, have conversations here or were recorded, in a fixed order."""
+    """List programs that are connected, have conversations here or were recorded."""
     settings = memory.settings
     watched = _find_watched(memory)
     seen = memory.storage.read(lambda tx: tx.sessions.last_seen()) if memory.home.exists else {}
@@ -70,7 +70,7 @@ def list_recordings(memory: Memory, env: Mapping[str, str], titles: Mapping[str,
 
 
 def describe_recording(memory: Memory, client: str, *, hooks: bool) -> str:
-    """Say truthfully what is recorded of a program that is connected; empty if there is nothing to say.
+    """Say what is recorded of a connected program; empty for nothing to say.
 
     ``hooks``: it has our hooks or our plug-in.
     """
@@ -99,7 +99,7 @@ def _find_watched(memory: Memory) -> tuple[str, ...]:
 
 
 def is_trusted(client: str, env: Mapping[str, str] = os.environ) -> bool:
-    """True unless a person has to trust our hooks first, which Codex notes in its settings."""
+    """True unless a person has to trust our hooks first, which Codex records."""
     if client != "codex":
         return True
     try:
@@ -115,12 +115,12 @@ def is_trusted(client: str, env: Mapping[str, str] = os.environ) -> bool:
         ]
         return any("trusted_hash" in state.get(key, ()) for key in ours)
     except (MnemosError, OSError, ValueError, LookupError, TypeError, AttributeError):
-        # Nothing is noted, or not in a way that is known here.
+        # The settings don't say, or not in a known way.
         return False
 
 
 def _find_recorder(memory: Memory, client: str, env: Mapping[str, str]) -> tuple[bool, str]:
-    """Return True if a program is connected, and the name of what records it without the watch."""
+    """Return True if a program is connected, and what records it without the watch."""
     if client == "hermes":
         installed = plugin.is_installed(hermes_home(env=env))
         return installed, "plug-in" if installed else ""
@@ -135,5 +135,5 @@ def _find_recorder(memory: Memory, client: str, env: Mapping[str, str]) -> tuple
         runs = recorder is not None and client_connection.has_hooks(request, here)
         return client_connection.is_connected(request, here), recorder.name if recorder and runs else ""
     except (MnemosError, OSError):
-        # Settings that can't be read are a matter of `mnemos connect`.
+        # `mnemos connect` reports settings that can't be read.
         return False, ""

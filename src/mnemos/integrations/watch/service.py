@@ -1,4 +1,4 @@
-"""The watch as a service of the user, started at login: a systemd unit or a launchd agent."""
+"""The watch as a user service, started at login: systemd unit or launchd agent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WantedBy=default.target
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A file that makes the system start the watch, and the commands that apply it."""
+    """A file that makes the system start the watch, and the commands to apply it."""
 
     path: Path
     content: bytes
@@ -46,7 +46,7 @@ class Service:
         return self.path.is_file()
 
     def install(self, machine: Machine) -> list[str]:
-        """Write the file and start the service. Returns the commands that failed, with the reason."""
+        """Write the file and start the service. Returns failed commands and the reason."""
         if self.is_installed():
             # launchd refuses to load a service twice.
             _run_all(machine, self.stop)
@@ -62,14 +62,14 @@ class Service:
 
 
 def plan_service(machine: Machine, launch: Launch, programs: Sequence[str] = ()) -> Service:
-    """Return the service that watches programs, or all, for a memory.
+    """Return the service that watches some or all programs for a memory.
 
-    It finds their folders as this process does, by the same variables. Raises Unavailable on a system
+    It finds their folders as this process does, with the same variables. Raises Unavailable on a system
     without user services.
     """
     command = [*launch.program, "watch", "run", *programs, *launch.options]
     variables = {name: machine.env[name] for name in agent_places.VARIABLES if machine.env.get(name)}
-    # One service for each memory.
+    # Each memory has its own service.
     suffix = f"-{blake2b(repr(launch.options).encode(), digest_size=4).hexdigest()}" if launch.options else ""
     if machine.platform == "darwin":
         return _plan_launchd(machine, command, variables, f"{_LABEL}{suffix}")
@@ -82,7 +82,7 @@ def plan_service(machine: Machine, launch: Launch, programs: Sequence[str] = ())
 
 def _plan_systemd(machine: Machine, command: list[str], variables: Mapping[str, str], unit: str) -> Service:
     folder = machine.app("systemd") / "user"
-    # A percent sign begins a specifier of systemd.
+    # systemd specifiers begin with a percent sign.
     line = shlex.join(command).replace("%", "%%")
     environment = "".join(f"Environment={_quote(f'{name}={variables[name]}')}\n" for name in variables)
     manage = ("systemctl", "--user")
@@ -121,7 +121,7 @@ def _plan_launchd(machine: Machine, command: list[str], variables: Mapping[str, 
 
 
 def _run_all(machine: Machine, commands: tuple[tuple[str, ...], ...]) -> list[str]:
-    """Run commands until one fails. Returns it and those after it, to be run by a person."""
+    """Run commands until one fails. Returns it and the rest, for a person to run."""
     for number, (program, *arguments) in enumerate(commands):
         problem = machine.run(program, arguments)
         if problem:

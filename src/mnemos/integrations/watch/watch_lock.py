@@ -1,4 +1,4 @@
-"""The lock that the running watch of a space holds, with what it watches."""
+"""The lock of a space's running watch, which contains what it watches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ _MOST_BYTES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RunningWatch:
-    """The watch that is running."""
-
     pid: int
     since: float
     space: str
@@ -36,7 +34,7 @@ class RunningWatch:
 
 
 def take_lock(home: Path, watch: RunningWatch) -> int:
-    """Lock a space until the process ends, also if it becomes another program. Busy if it is watched."""
+    """Lock a space until this process ends, even if it calls exec. Busy if taken."""
     make_private(home)
     handle = os.open(_file(home, watch.space), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     if not _take(handle):
@@ -64,14 +62,14 @@ def find_running(home: Path, space: str) -> RunningWatch | None:
         found = json.loads(os.pread(handle, _MOST_BYTES, 0))
         return RunningWatch(found["pid"], found["since"], found["space"], tuple(found["programs"]))
     except (ValueError, KeyError, TypeError):
-        # It is just being written.
+        # The file is just being written.
         return None
     finally:
         os.close(handle)
 
 
 def _file(home: Path, space: str) -> Path:
-    # Any text may be the name of a space.
+    # Hashed, because a space's name may be any text.
     suffix = "" if space == _DEFAULT_SPACE else f"-{blake2b(space.encode(), digest_size=6).hexdigest()}"
     return home / f"watch{suffix}.lock"
 
