@@ -1,4 +1,4 @@
-"""Agent programs that keep conversations on this machine, and where they keep them."""
+"""Places: the agent programs that keep conversations here, and where."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mnemos.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Folders of programs, by the environment, the platform and the user's folder."""
+    """Folders of programs, found by environment, platform and the user's folder."""
 
     env: Mapping[str, str]
     platform: str
@@ -23,12 +23,12 @@ class Folders:
     home: Path
 
     def folder(self, variable: str, default: str) -> Path:
-        """Return the folder in a variable, or else the one with that name in the user's folder."""
+        """Return the folder in a variable, or else that name in the user's folder."""
         named = self.env.get(variable, "").strip()
         return Path(named).expanduser().absolute() if named else self.home / default
 
     def data(self) -> Path:
-        """Return the folder of data by the rules of XDG, which some programs follow on every system."""
+        """Return the XDG data folder, which some programs use on every system."""
         return self.folder("XDG_DATA_HOME", ".local/share")
 
     def app(self, name: str) -> Path:
@@ -46,16 +46,16 @@ class Folders:
         return self.app(name) if self.platform == "darwin" else self.data() / name.lower()
 
     def extensions(self, name: str) -> tuple[Path, ...]:
-        """Return the folders of tasks that an extension has in the editors that are VS Code."""
+        """Return the folders of an extension's tasks in VS Code and its variants."""
         return tuple(self.app(one) / "User" / "globalStorage" / name / "tasks" for one in _EDITORS)
 
 
-# Editors that keep the data of extensions as VS Code does.
+# Editors that keep the data of extensions like VS Code does.
 _EDITORS: Final = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 Places = Callable[[Folders], tuple[Path, ...]]
 
-# In the order in which they are offered.
+# In the order in which programs are offered.
 _PLACES: Final[Mapping[str, Places]] = {
     "hermes": lambda here: (hermes_home(env=here.env) / "state.db",),
     "gemini": lambda here: (here.folder("GEMINI_CLI_HOME", "") / ".gemini" / "tmp",),
@@ -77,7 +77,7 @@ _PLACES: Final[Mapping[str, Places]] = {
     "zed": lambda here: (here.local_app("Zed") / "threads" / "threads.db",),
 }
 ONLY: Final = {"copilot": "chatSessions"}
-"""The only folder to look into within each folder of a place, which has many others."""
+"""The only subfolder to search in each folder of a place, which has many others."""
 VARIABLES: Final = (
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
@@ -91,13 +91,13 @@ VARIABLES: Final = (
 )
 """Variables that move these places."""
 KINDS: Final = ("claude-code", "codex", *_PLACES)
-"""The programs whose files are found without being named."""
+"""Programs whose files are found without being named."""
 
 
 def default_places(
     kind: str, settings: Settings, env: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> tuple[Path, ...]:
-    """Return where a program keeps its conversations; nothing if they may be anywhere.
+    """Return where a program keeps its conversations; empty if that could be anywhere.
 
     A program may have several places, of which some or all don't exist.
     """

@@ -1,4 +1,4 @@
-"""Exports of chat services, read one conversation at a time from a zip or its conversations.json.
+"""Exports of chat services, as a zip or conversations.json.
 
 An export may have gigabytes, so it is never in memory as a whole. Nothing is unpacked to the disk, so paths
 in a zip can do no harm.
@@ -24,27 +24,27 @@ from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Un
 
 _MAX_ENTRIES: Final = 200_000
 _MAX_EXPANDED: Final = 16 << 30
-# Conversations shrink to between a fifth and a tenth in a zip; only a zip bomb shrinks more.
+# Zips shrink conversations to between a fifth and a tenth. Only a zip bomb shrinks more.
 _MAX_RATIO: Final = 200
 _SMALL: Final = 16 << 20
 _PIECE: Final = 1 << 18
 _HEAD: Final = 1 << 16
-# A large export is in several files: conversations-000.json and so on.
+# Large exports have several files: conversations-000.json and so on.
 _NAMED: Final = re.compile(r"conversations(?:[-_]\d+)?\.json", re.IGNORECASE)
 _LIST: Final = re.compile(rb'"conversations"\s*:\s*\[')
 _ENCRYPTED: Final = 0x1
 _DAMAGE: Final = (BadZipFile, zlib.error, LZMAError, EOFError)
-# Errors of the standard library for a zip that is inconsistent or that it can't unpack.
+# The errors of zipfile for an inconsistent zip or one it can't unpack.
 _NO_ZIP: Final = (BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError, struct.error)
 _BLANK: Final = b" \t\r\n,"
-# Matches up to the next bracket outside of strings, or to a string that does not end in this piece.
+# Matches up to the next bracket outside strings, or up to a string that this piece cuts off.
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _TO_QUOTE: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _SIGN_BYTES: Final = 100_000
 
 
 def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
-    """Yield the files of an export: the path itself, or those in a folder."""
+    """Yield an export's files: the path itself, or those in a folder."""
     if is_file(path):
         files = [path]
     else:
@@ -56,7 +56,7 @@ def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
 
 
 def read_conversations(path: Path) -> Iterator[tuple[bytes | None, str, int]]:
-    """Yield each conversation in order, or why it was skipped, and the position in the file after it.
+    """Yield each conversation (or why it was skipped) and the position after it.
 
     A file that is not an export raises InvalidInput.
     """
@@ -67,11 +67,11 @@ def read_conversations(path: Path) -> Iterator[tuple[bytes | None, str, int]]:
 
 
 def split_elements(read: Callable[[int], bytes]) -> Iterator[tuple[bytes | None, str]]:
-    """Yield the values of a JSON array, or a single value; None and the reason for a broken one."""
+    """Yield the values of a JSON array or a single value, or None and what is broken."""
     head = _read_head(read)
     start = head[:1]
     if start == b"{":
-        # Some exports put the list into an object.
+        # Some exports put the list in an object.
         listed = _LIST.search(head)
         head = head[listed.end() - 1 :] if listed else b"[" + head
     elif start != b"[":
@@ -90,7 +90,7 @@ def split_elements(read: Callable[[int], bytes]) -> Iterator[tuple[bytes | None,
 
 
 class _Splitter:
-    """Cuts a JSON array into its values by counting brackets, whatever pieces it comes in.
+    """Splits a JSON array into its values by counting brackets, in any pieces.
 
     ijson would replace it, but ends at the first conversation that is not valid JSON or UTF-8, holds a string
     of any length in memory, and replaces lone surrogates. Here a broken or oversized conversation is skipped
@@ -203,7 +203,10 @@ def _streams(path: Path, file: IO[bytes]) -> Iterator[Callable[[int], bytes]]:
 
 
 def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
-    """Return the conversation files of a zip by name. Raises InvalidInput for none or a zip bomb."""
+    """Return the names of a zip's conversation files.
+
+    Raises InvalidInput if there are none, or for a zip bomb.
+    """
     entries = archive.infolist()
     if len(entries) > _MAX_ENTRIES:
         raise InvalidInput(f"{path} has {len(entries):,} files. The limit is {_MAX_ENTRIES:,}.")
@@ -229,13 +232,13 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
 
 
 Items = Callable[[Mapping[str, Any], bytes, int, float], Iterator[Item]]
-"""Yields the items of a conversation, given its bytes, its number and the time of the export."""
+"""Yields a conversation's items, given its bytes, its number and the time of the export."""
 
 
 def chat_reader(
     kind: str, title: str, field: str, holder: type[Any], items: Items, other: tuple[bytes, str]
 ) -> Reader:
-    """Return the reader of a service whose conversations have a ``holder`` of messages in a field.
+    """Return a service's reader, whose conversations have messages in a field.
 
     ``other``: a key that only another service uses, and what to do then. An export of which nothing is
     understood raises InvalidInput.
@@ -259,7 +262,7 @@ def chat_reader(
             else:
                 understood += 1
                 yield from items(conversation, data, number, source.changed_ns / 1e9)
-            # Before the end, because only the last mark may say that everything was read.
+            # Yielded before the end, because only the last mark may say that everything was read.
             yield Mark(min(position, source.size - 1), number)
         if number and not understood:
             raise InvalidInput(f"{source.path} is not a {title} export: no conversation in it can be read")
@@ -269,9 +272,9 @@ def chat_reader(
 
 
 def follow_branch(parents: Mapping[str, str | None], current: Any) -> tuple[list[str], int]:
-    """Return the messages from the root to the current one, and the number of other branches.
+    """Return the messages from the root to the current one, and how many other branches.
 
-    Without a valid current message it is the one added last.
+    Without a valid current message, the newest is used.
     """
     above = set(parents.values())
     leaves = [one for one in parents if one not in above]
@@ -287,11 +290,11 @@ def follow_branch(parents: Mapping[str, str | None], current: Any) -> tuple[list
 
 
 def join_content(text: str, parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Return the content of a message: its text, or a list if it has more than text."""
+    """Return a message's content: its text, or a list if it has other parts."""
     text = text if text.strip() else ""
     return [*([{"type": "text", "text": text}] if text else []), *parts] if parts else text
 
 
 def hash_conversation(kind: str, data: bytes) -> str:
-    """Return an id for a conversation without one."""
+    """Make an id for a conversation without one."""
     return f"{kind}-{blake2b(data, digest_size=12).hexdigest()}"

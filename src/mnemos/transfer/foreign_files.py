@@ -1,4 +1,4 @@
-"""Files of other programs: finding, opening and decoding them. Wrong values become None."""
+"""Other programs' files: finding, opening, decoding. Wrong values become None."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONGEST: Final = 24 << 20
 Decoded it takes up to four times as much memory, and an import should need less than 200 MB.
 """
 _PIECE: Final = 1 << 20
-# Above this, a time is in milliseconds.
+# Larger times are in milliseconds.
 _MILLISECONDS: Final = 1e11
 _FARTHEST: Final = 1e14
 _EXPECTED: Final = re.compile(r"Expected `(\w+)`, got `(\w+)`(?: - at `\$\.?(.*)`)?")
@@ -42,7 +42,7 @@ _TYPES: Final = {"str": "string", "int": "number", "float": "number", "bool": "b
 
 
 def path_exists(path: Path) -> bool:
-    """True if the file or folder exists. Raises InvalidInput if that can't be found out."""
+    """True if a file or folder exists. InvalidInput if that can't be found out."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -53,17 +53,17 @@ def path_exists(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """True if it is a plain file; False also if access is denied, where `Path` would raise."""
+    """True for a regular file; False also if access is denied, unlike `Path`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def is_folder(path: Path) -> bool:
-    """True if it is a folder, likewise."""
+    """True for a folder; False also if access is denied."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def stat_source(path: Path, on_problem: OnProblem) -> SourceFile | None:
-    """Return a file as it is now; None with a problem if it can't be read or is not a plain file."""
+    """Return a file's current state; None with a problem if it is unreadable."""
     try:
         found = path.stat()
     except OSError as exc:
@@ -86,9 +86,9 @@ def files_with(
     wanted: Callable[[Path], bool] | None = None,
     key: Callable[[Path], Any] | None = None,
 ) -> Find:
-    """Find a file itself, or the ``wanted`` files with these suffixes below a folder, sorted by a key.
+    """Find a file itself, or the ``wanted`` files below a folder, sorted by a key.
 
-    ``folders``: patterns of the only folders to look into, unless there are none of them.
+    ``folders``: patterns of the only folders to search, unless none match.
     """
 
     def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -98,7 +98,7 @@ def files_with(
         below = chain.from_iterable(find_files(one, suffixes, on_problem) for one in inner or [path])
         files: Iterator[Path] = filter(wanted, below)
         if key is not None:
-            # Kept as text, which takes a third of the memory.
+            # Paths are kept as text, which takes a third of the memory.
             files = map(Path, sorted(map(str, files), key=lambda name: key(Path(name))))
         return stat_sources(files, on_problem)
 
@@ -106,7 +106,7 @@ def files_with(
 
 
 def find_files(path: Path, suffixes: str | tuple[str, ...], on_problem: OnProblem) -> Iterator[Path]:
-    """Yield the files with these suffixes below a folder by name, those of a folder before its subfolders.
+    """Yield files with these suffixes below a folder by name, then its subfolders'.
 
     Links to folders are not followed, because they may form a cycle.
     """
@@ -127,7 +127,7 @@ def find_files(path: Path, suffixes: str | tuple[str, ...], on_problem: OnProble
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressing zstd (old Codex rollouts); a damaged one raises InvalidInput."""
+    """Open a file, decompressing zstd (old Codex rollouts). InvalidInput if damaged."""
     if path.suffix != COMPRESSED:
         with open_regular(path) as file:
             yield file
@@ -148,18 +148,18 @@ class Line:
     number: int
     end: int
     is_whole: bool
-    """False for a last line without an end, which may still be being written."""
+    """False for a last line without an end, which may not be complete yet."""
 
 
 def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
-    """Yield the lines from a position on that are not blank, counting on from ``number``."""
+    """Yield non-blank lines from a position on, counting from ``number``."""
     file.seek(position)
     start = position
     while data := file.readline(LONGEST + 1):
         number += 1
         is_whole, length = data.endswith(b"\n"), len(data)
         if length > LONGEST:
-            # The rest in pieces, of which none is kept.
+            # Skip the rest in pieces, without keeping any.
             data = b""
             while not is_whole and (piece := file.readline(_PIECE)):
                 is_whole = piece.endswith(b"\n")
@@ -173,13 +173,13 @@ def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
                 data = data.removeprefix(codecs.BOM_UTF8).strip()
             if data:
                 yield Line(data, number, end, is_whole)
-            # Freed before the next line is read.
+            # Free the line before the next one is read.
             data = b""
         start = end
 
 
 def read_whole(path: Path) -> bytes:
-    """Return the bytes of a file that holds one conversation; ValueError if it is longer than ``LONGEST``."""
+    """Return the bytes of a one-conversation file. ValueError if it is too long."""
     with open_file(path) as file:
         data = file.read(LONGEST + 1)
     if len(data) > LONGEST:
@@ -188,7 +188,7 @@ def read_whole(path: Path) -> bytes:
 
 
 def read_beside(path: Path) -> Mapping[str, Any]:
-    """Return the JSON object in a file next to a conversation; empty if there is none."""
+    """Return the JSON object in a file next to a conversation; empty without one."""
     try:
         return decode_object(read_whole(path)) if is_file(path) else {}
     except (ValueError, OSError):
@@ -196,7 +196,7 @@ def read_beside(path: Path) -> Mapping[str, Any]:
 
 
 def database_named(name: str) -> Find:
-    """Find a SQLite database, or the one with that name in a folder, with the size of its log."""
+    """Find a SQLite database, given itself or its folder, with the size of its log."""
 
     def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
         file = path / name if is_folder(path) else path
@@ -204,7 +204,7 @@ def database_named(name: str) -> Find:
         if source is None:
             return
         try:
-            # The newest rows are in the log while the program runs.
+            # While the program runs, the newest rows are in the log.
             log = file.with_name(f"{file.name}-wal").stat()
         except OSError:
             yield source
@@ -216,27 +216,27 @@ def database_named(name: str) -> Find:
 
 
 class Translator(ABC):
-    """Turns the lines of one file into items."""
+    """Turns one file's lines into items."""
 
     @abstractmethod
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
-        """Yield the items of a line; ValueError if it is not a line of the program."""
+        """Yield the items of a line. ValueError if it is not a line of the program."""
 
     @abstractmethod
     def state(self) -> Any:
-        """Return what is needed to resume at this point."""
+        """Return the state to resume with at this point."""
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
-        """Yield what is complete after a line, and a mark if reading can resume from one."""
+        """Yield items that are complete after a line, and a mark if reading can resume there."""
         yield Mark(position, number, self.state())
 
     def finish(self) -> Iterator[Item]:
-        """Yield what was held back."""
+        """Yield the items that were held back."""
         return iter(())
 
 
 def translate_lines(source: SourceFile, mark: Mark, translator: Translator, problem: str) -> Iterator[Item]:
-    """Yield the items of a file from a mark on. A line that is not understood is a ``problem``."""
+    """Yield a file's items from a mark on. Unknown lines are a ``problem``."""
     position, number = mark.position, mark.line
     with open_file(source.path) as file:
         for line in read_lines(file, position, number):
@@ -251,7 +251,7 @@ def translate_lines(source: SourceFile, mark: Mark, translator: Translator, prob
                         break
                     yield Unreadable(line.number, f"{problem}: {_explain(exc, line.data)}")
             position, number = line.end, line.number
-            # Freed before the next one is read.
+            # Free the line before the next one is read.
             del line
             yield from translator.advance(position, number)
     yield from translator.finish()
@@ -259,7 +259,7 @@ def translate_lines(source: SourceFile, mark: Mark, translator: Translator, prob
 
 
 def _explain(exc: ValueError, data: bytes) -> str:
-    """Return the complaint of a decoder in words."""
+    """Translate a decoder's complaint into words."""
     found = _EXPECTED.fullmatch(str(exc))
     if found is None:
         return str(exc) if _is_json(data) else "it is not valid JSON"
@@ -282,7 +282,7 @@ def decode_json(data: bytes | str) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what other programs write: lone surrogates, NaN, control characters, invalid UTF-8.
+        # msgspec refuses what other programs write: lone surrogates, NaN, control characters, invalid UTF-8.
         text = data if isinstance(data, str) else data.decode("utf-8", "replace")
         try:
             return json.loads(text, strict=False)
@@ -301,7 +301,7 @@ def decode_object(data: bytes | str) -> Mapping[str, Any]:
 
 
 def decode_struct(data: bytes, kind: type[T]) -> T:
-    """Decode JSON as a struct; ValueError if it is not JSON or has wrong types."""
+    """Decode JSON as a struct. ValueError if it is not JSON or has wrong types."""
     decoder = _decoders.get(kind)
     if decoder is None:
         decoder = _decoders[kind] = msgspec.json.Decoder(kind)
@@ -317,7 +317,7 @@ def decode_struct(data: bytes, kind: type[T]) -> T:
 
 
 def get_object(record: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the object in a field; empty if there is none."""
+    """Return the object in a field; empty if it is not one."""
     found = record.get(name)
     return found if isinstance(found, dict) else {}
 
@@ -329,20 +329,20 @@ def get_objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def get_text(record: Mapping[str, Any], name: str) -> str:
-    """Return the text in a field; empty if there is none."""
+    """Return the text in a field; empty if it is not text."""
     found = record.get(name)
     return found if isinstance(found, str) else ""
 
 
 def remember(known: dict[str, str], key: str, value: str, most: int) -> None:
-    """Note what later lines may refer to, and forget the oldest beyond ``most``."""
+    """Store what later lines may refer to, forgetting the oldest beyond ``most``."""
     known[key] = value
     while len(known) > most:
         del known[next(iter(known))]
 
 
 def clean_name(value: Any) -> str | None:
-    """Return a name, id or title as one line of text, cut if it is too long."""
+    """Return a name, id or title on one line, cut if it is too long."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return None
     text = str(value)
@@ -352,13 +352,13 @@ def clean_name(value: Any) -> str | None:
 
 
 def parse_folder(value: Any) -> str | None:
-    """Return a folder by its path, or by an address as editors write it; None if that is elsewhere."""
+    """Return a folder from its path or an editor's URL; None if it is elsewhere."""
     scheme, is_address, path = (clean_name(value) or "").partition("://")
     return (unquote(path) if scheme == "file" else None) if is_address else scheme or None
 
 
 def parse_time(value: Any) -> float | None:
-    """Return Unix seconds from seconds, milliseconds or ISO 8601."""
+    """Convert seconds, milliseconds or ISO 8601 to Unix seconds."""
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value)
@@ -371,12 +371,12 @@ def parse_time(value: Any) -> float | None:
 
 
 def parse_count(value: Any) -> int:
-    """Return a count; 0 if it is not one."""
+    """Return a count; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else 0
 
 
 def make_call(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
-    """Return a tool call in OpenAI's format. Arguments other than text become JSON."""
+    """Make a tool call in OpenAI's format. Arguments other than text become JSON."""
     if not isinstance(arguments, str):
         try:
             arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Formats that can be imported: detection by content, readers, and default paths."""
+"""Import formats: detection by content, their readers, and default paths."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from mnemos.transfer.foreign_files import decode_json, is_file, is_folder, path_
 from mnemos.transfer.reader import Reader, load_reader
 
 _HEAD: Final = 1 << 16
-# Lines examined: a transcript may begin with some that tell nothing.
+# Lines to examine: the first lines of a transcript may tell nothing.
 _LINES: Final = 20
-# Limits of examining a folder: files opened, entries listed, depth.
+# Limits for a folder: files to open, entries to list, depth.
 _FILES: Final = 20
 _ENTRIES: Final = 2_000
 _MAX_DEPTH: Final = 5
@@ -37,7 +37,7 @@ _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ITEMS: Final = frozenset({"reasoning", "function_call", "function_call_output", "local_shell_call"})
-# Keys that tell the format of a file whose first record is longer than what is examined. A quote within text
+# Keys that tell the format of a file if its first record is too long to examine. A quote within text
 # has a backslash before it.
 _KEYS: Final = re.compile(
     rb'(?<!\\)"(mapping|chat_messages|messages|sessionId|leafUuid|role|payload)(?<!\\)"\s*:'
@@ -51,7 +51,7 @@ _BY_KEY: Final = {
     b"leafUuid": "claude-code",
     b"payload": "codex",
 }
-# Names of files that are recognized by them.
+# Files that are recognised by their names.
 _NAMED: Final = {
     "opencode.db": "opencode",
     "sessions.db": "goose",
@@ -60,7 +60,7 @@ _NAMED: Final = {
 }
 _AIDER: Final = ".aider.chat.history.md"
 _TASK: Final = "api_conversation_history.json"
-# Files and folders within the folder of a program.
+# Files and folders inside a program's folder.
 _PLACES: Final = (("state.db", "hermes"), ("projects", "claude-code"), ("sessions", "codex"))
 _ODD: Final = (OSError, ValueError, InvalidInput, BadZipFile, RuntimeError, EOFError, zlib.error)
 _DOWNLOADS: Final = "~/Downloads"
@@ -68,7 +68,7 @@ _MAX_DOWNLOADS: Final = 50
 
 
 def detect_kind(path: Path) -> str | None:
-    """Return the kind of a reader, "archive" or "hermes-memory"; None for anything else.
+    """Return a reader's kind, "archive" or "hermes-memory"; None for anything else.
 
     Only the beginning of files is read. Nothing is raised, whatever the file or folder is.
     """
@@ -97,7 +97,7 @@ def _detect_folder(path: Path) -> str | None:
 
 def _detect_file(path: Path) -> str | None:
     if not is_file(path):
-        # Reading a pipe or a device may never end, and consumes it.
+        # Reading a pipe or a device may never end, and consumes its data.
         return None
     with open_regular(path) as file:
         head = file.read(_HEAD)
@@ -124,7 +124,7 @@ def _detect_text(head: bytes) -> str | None:
     if not text.startswith(b"{"):
         return None
     lines = islice((line for line in text.split(b"\n") if line.strip()), _LINES)
-    # The whole text too: it may be one object over several lines.
+    # Also try the whole text, which may be one object on several lines.
     for record in (*lines, text):
         try:
             kind = _detect_record(decode_json(record))
@@ -132,7 +132,7 @@ def _detect_text(head: bytes) -> str | None:
             continue
         if kind:
             return kind
-    # The first record is longer than what is examined.
+    # The first record is too long to examine.
     found = _KEYS.search(text)
     return _BY_KEY[found.group(1)] if found else None
 
@@ -174,9 +174,9 @@ def _detect_record(found: Any) -> str | None:
 
 
 def _detect_database(head: bytes) -> str | None:
-    """Detect a database by its schema, which is at the beginning."""
+    """Detect a database by the schema at its beginning."""
     if any(head[_APPLICATION]):
-        # It has an application id, as a home of ours, which has tables of the same names.
+        # It has an application id, like our own databases, which have tables of the same names.
         return None
     if b"parent_session_id" in head and b"tool_call_id" in head and b"sessions" in head:
         return "hermes"
@@ -191,7 +191,7 @@ def _detect_zip(path: Path) -> str | None:
 
 
 def _is_archive(path: Path) -> bool:
-    """True if it is a tar that begins with a manifest of ours."""
+    """True if it is a tar that begins with our manifest."""
     try:
         with open_tar(path) as stream:
             first = next(read_members(stream), None)
@@ -212,7 +212,7 @@ def _has_kind(manifest: bytes) -> bool:
 
 
 def _files_below(path: Path, ending: str) -> Iterator[Path]:
-    """Yield some files with a suffix, those of a folder before its subfolders."""
+    """Yield some files with a suffix, a folder's own before its subfolders'."""
     return islice((file for file in islice(_walk(path, 0), _ENTRIES) if file.name.endswith(ending)), _FILES)
 
 
@@ -244,13 +244,13 @@ class InstalledFiles:
 
 
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
-    """Yield what can be imported on this machine: default places, and the newest downloaded exports."""
+    """Yield what can be imported here: default places and the newest downloads."""
     for kind in agent_places.KINDS:
         places = [path for path in agent_places.default_places(kind, settings) if path.exists()]
         if not places:
             continue
         reader = load_at(kind, places)
-        # Unreadable files are not reported here.
+        # Ignore unreadable files here.
         sizes = [source.size for source in reader.find(places[0], lambda *_: None)]
         if sizes:
             yield InstalledFiles(kind, reader.title, places[0], len(sizes), sum(sizes))
@@ -258,7 +258,7 @@ def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
 
 
 def load_at(kind: str, places: Sequence[Path]) -> Reader:
-    """Return a reader that finds the files in several places, whichever path it is given."""
+    """Return a reader of several places, which ignores the path it is given."""
     reader = load_reader(kind)
     if len(places) == 1:
         return reader
@@ -268,7 +268,7 @@ def load_at(kind: str, places: Sequence[Path]) -> Reader:
 
 
 def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
-    """Yield the newest export of each chat service; only zips and conversations.json are opened."""
+    """Yield each service's newest export. Only opens zips and conversations.json."""
     try:
         with os.scandir(folder) as entries:
             files = [
@@ -287,7 +287,7 @@ def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
 
 
 def choose_source(kind: str, named: Path | None, settings: Settings) -> tuple[Reader, Path]:
-    """Return a reader and the path to read: the given one, or where the program keeps its files.
+    """Return a reader and the path to read: given, or the program's own.
 
     InvalidInput if its files may be anywhere, NotFound if they are not in their place.
     """

@@ -1,7 +1,7 @@
-"""The writer of imports: stores the items of readers in short transactions.
+"""The writer of imports: stores readers' items in short transactions.
 
-Each transaction holds whole messages, their keys, and the position in the file. Several imports of the same
-files at once, or a kill at any moment, store nothing twice.
+Each transaction holds whole messages, their keys, and the position in the file. So several imports of the
+same files at once, or a kill at any moment, store nothing twice.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 
-# The most one transaction holds, so that an agent's own write is not delayed.
+# Limits of one transaction, so that an agent's own write is not delayed.
 _MESSAGES: Final = 200
 _CHARACTERS: Final = 256_000
-# Bytes and lines read between two commits, however few messages they hold: an import can stop at each.
+# Maximum bytes and lines between two commits, so that an import can soon stop at one.
 _READ: Final = 4_000_000
 _LINES: Final = 5_000
 # Text stored between two rounds of indexing, which don't wait for another process that indexes. Each search
@@ -50,7 +50,7 @@ _BYTES_PER_CHARACTER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A message to store, without the fields it was made of, which may be many times longer."""
+    """A message to store, without its original fields, which may be much longer."""
 
     session_id: str
     message: NewMessage
@@ -71,11 +71,11 @@ class _Outcome:
 
 
 Place = Callable[[Mark, bool], ImportedFile]
-"""Makes the note on a file, given a mark and whether it is the end."""
+"""Makes the ledger's note on a file, given a mark and whether it is the end."""
 
 
 class ImportWriter:
-    """Stores the items of one import. ``created`` are its new sessions."""
+    """Stores one import's items. ``created`` are its new sessions."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class ImportWriter:
         since: float | None = None,
         indexes: bool = True,
     ) -> None:
-        """``since`` leaves out older conversations, of readers that yield them whole between marks."""
+        """``since`` skips older conversations of readers that yield them whole."""
         self._storage = storage
         self._kind = kind
         self._now = now
@@ -109,15 +109,15 @@ class ImportWriter:
         self._rehearsed: set[int] = set()
 
     def store(self, path: str, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
-        """Store the items of a file, and yield each mark whose messages are stored.
+        """Store a file's items, and yield each mark whose messages are stored.
 
-        Without ``place`` it is not noted that the file was read.
+        Without ``place``, the ledger doesn't note that the file was read.
         """
         self._path = path
         try:
             yield from self._store(items, place)
         except (InvalidInput, OSError):
-            # The file is broken from here on; the items before count.
+            # The file is broken from here on, but earlier items count.
             self._commit(None)
             raise
         finally:
@@ -144,7 +144,7 @@ class ImportWriter:
                 session_id = self._ids.get(item.id) or redact_id(item.id, self._redact)
                 self._ids[item.id] = session_id
                 about = dataclasses.replace(item, id=session_id)
-                # Some readers repeat it before each message.
+                # Some readers repeat the conversation before each message.
                 if self._conversations.get(session_id) != about:
                     self._conversations[session_id] = about
                     self._changed.add(session_id)
@@ -165,7 +165,7 @@ class ImportWriter:
         return len(self._batch) >= _MESSAGES or self._size >= _CHARACTERS
 
     def _hide_secret(self, item: ImportedMessage) -> ImportedMessage:
-        """Return a message whose session id holds no secret."""
+        """Return a message whose session id contains no secret."""
         session_id = self._ids.get(item.session_id) or redact_id(item.session_id, self._redact)
         same = session_id == item.session_id
         return item if same else dataclasses.replace(item, session_id=session_id)
@@ -232,7 +232,7 @@ class ImportWriter:
     def _write(self, tx: Writes, batch: Sequence[_Checked], file: ImportedFile | None) -> _Outcome:
         outcome = _Outcome()
         said = _group_by_session(batch)
-        # In the order in which they came, because parents come first.
+        # Keep their order, because parents come first.
         announced = [session_id for session_id in self._conversations if session_id in self._changed]
         for session_id in dict.fromkeys([*announced, *said]):
             kept = said.get(session_id)
@@ -243,7 +243,7 @@ class ImportWriter:
                 elif session_id in self._changed:
                     self._fill(tx, session_id, outcome)
             except InvalidInput as exc:
-                # Nothing of it was written, and the others still count.
+                # Nothing of this session was written, and the others still count.
                 outcome.refused.append(f"session {session_id!r:.100}: {exc}")
         if file is not None:
             tx.imports.note_file(file)
@@ -269,7 +269,7 @@ class ImportWriter:
         outcome.messages += len(new)
 
     def _fill(self, tx: Writes, session_id: str, outcome: _Outcome) -> None:
-        """Update a session without new messages, such as its title, or store one that has none."""
+        """Update a session without new messages, such as its title, or store an empty one."""
         known = tx.sessions.get(session_id)
         if known is not None and tx.imports.owners([self._session_key(session_id)]):
             tx.sessions.fill(self._make_session(tx, session_id, known.started_at, None))
@@ -279,7 +279,7 @@ class ImportWriter:
             outcome.created.add(session_id)
 
     def _is_new_and_empty(self, tx: Reads, session_id: str) -> bool:
-        """True if the session has no messages but is stored all the same, and was never stored before."""
+        """True if an empty session should be stored and never was."""
         about = self._conversations[session_id]
         is_old = self._since is not None and (about.started_at is None or about.started_at < self._since)
         if not about.may_be_empty or is_old or any(one.session_id == session_id for one in self._batch):
@@ -290,7 +290,7 @@ class ImportWriter:
     def _select_new(
         self, tx: Reads, session_id: str, kept: Sequence[_Checked], outcome: _Outcome
     ) -> tuple[list[_Checked], str | None]:
-        """Return the messages that are not stored yet, and the session that has the others."""
+        """Return the messages that are not stored yet, and the session with the others."""
         own = self._session_key(session_id)
         owners = tx.imports.owners([own, *(key for one in kept for key in one.keys)])
         is_there = tx.sessions.get(session_id) is not None
@@ -309,14 +309,14 @@ class ImportWriter:
             if left is not None:
                 new.append(left)
             if known and owners.get(one.keys[0], session_id) != session_id:
-                # A conversation that begins with a copy of another is its continuation.
+                # A conversation that begins with a copy of another one continues it.
                 parent = owners[one.keys[0]] or parent
             seen.update(one.keys)
         outcome.known += len(kept) - len(new)
         return new, parent
 
     def _read_rest(self, one: _Checked, known: int) -> _Checked | None:
-        """Return a message without its first lines, which are stored; None if that is all."""
+        """Return a message without its stored first lines; None if nothing is left."""
         item = None if one.rest is None or known == len(one.keys) else one.rest(known)
         return None if item is None else self._check_item(self._hide_secret(item))
 

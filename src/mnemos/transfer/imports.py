@@ -1,4 +1,4 @@
-"""``memory.imports``: import files of other programs, resuming each where it was last read to."""
+"""``memory.imports``: imports of other programs' files, resuming each one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from mnemos.transfer.foreign_files import path_exists
 from mnemos.transfer.import_writer import ImportWriter
 from mnemos.transfer.reader import BEGINNING, ImportReport, Mark, Reader, SourceFile, Stop
 
-# Bytes hashed at the beginning of a file and before the position it was read to.
+# Bytes to hash at the beginning of a file and before the position it was read to.
 _SAMPLE: Final = 4_096
-# The noted size of a file that was not read to its end, so that it counts as changed.
+# The size noted for a file that was not read to its end, so that it counts as changed.
 _UNFINISHED: Final = -1
-# Files looked up in the ledger in one read.
+# Files to look up in the ledger per read.
 _LOOKED_UP: Final = 500
-# Between the hash of a file and the version that did not understand a part of it.
+# Separates a file's hash from the version that did not understand a part of it.
 _UNREAD: Final = " unread by "
 
 Progress = Callable[[float], None]
@@ -71,14 +71,14 @@ class Imports:
         now = self._clock()
         start = read_moment("since", since, now)
         total = self._count_changed(reader, path, start, report)
-        # A conversation that continues over several marks is judged by the age of its file.
+        # A conversation that spans several marks is judged by its file's age.
         writer_since = start if reader.holds_many or not reader.resumes else None
         writer = ImportWriter(
             self._storage, self._settings, now, reader.kind, report, since=writer_since, indexes=indexes
         )
-        # Conversations left out now must be found by a later import.
+        # A later import must find the conversations left out now.
         remembers = writer_since is None
-        # Found again, because a list of all would take more memory than everything else.
+        # Searched again, because a list of all files would take more memory than everything else.
         wanted = self._find_changed(reader, path, start, ImportReport(reader.kind, "")) if total else ()
         try:
             with self._storage.without_background():
@@ -94,7 +94,7 @@ class Imports:
                         self._record_undo(writer.created)
                 writer.index()
             if report.messages and not dry_run:
-                # For vectors, which the background thread makes.
+                # For vectors, which the background thread computes.
                 self._storage.wake()
         except DiskFull as exc:
             if not report.messages:
@@ -106,7 +106,7 @@ class Imports:
         return report
 
     def _count_changed(self, reader: Reader, path: Path, since: float | None, report: ImportReport) -> int:
-        """Return the bytes of the files to read, at least 1 for each; the others go into the report."""
+        """Return the size of each file to read, at least 1. Reports the others."""
         if not path_exists(path):
             raise NotFound(f"{path} does not exist. Pass the path of {reader.title} conversations.")
         total = sum(max(1, source.size) for source, _ in self._find_changed(reader, path, since, report))
@@ -117,7 +117,7 @@ class Imports:
     def _find_changed(
         self, reader: Reader, path: Path, since: float | None, report: ImportReport
     ) -> Iterator[Changed]:
-        """Yield the files to read, each with what was noted of it before."""
+        """Yield the files to read, with what the ledger noted of each."""
         sources = reader.find(path, lambda file, why: report.add_problem(str(file), 0, why))
         while some := list(islice(sources, _LOOKED_UP)):
             names = [_path_text(source.path) for source in some]
@@ -142,7 +142,7 @@ class Imports:
         *,
         remembers: bool,
     ) -> Iterator[int]:
-        """Import the files. Yields the number of bytes read whenever the import may stop."""
+        """Import the files. Yields the bytes read whenever the import may stop."""
         done = 0
         for source, file in wanted:
             yield done
@@ -196,7 +196,7 @@ class Imports:
 
 
 class _Unread:
-    """True if a part of a file was not understood, in this import or in an earlier one."""
+    """True if this or an earlier import did not understand a part of a file."""
 
     def __init__(self, report: ImportReport, before: bool) -> None:  # noqa: FBT001
         self._report = report
@@ -208,7 +208,7 @@ class _Unread:
 
 
 def _may_know_more(file: ImportedFile) -> bool:
-    """True if an earlier version did not understand a part of a file, which this one may."""
+    """True if this version may understand what an earlier one did not."""
     _, unread, version = file.digest.partition(_UNREAD)
     return bool(unread) and version != __version__
 
@@ -251,13 +251,13 @@ def _read_beginning(path: Path) -> tuple[int, bytes]:
 
 
 def _is_still(path: Path, beginning: tuple[int, bytes]) -> bool:
-    """True if it is the file that reading began with, and was not replaced in the meantime."""
+    """True if the file was not replaced since reading began."""
     inode, head = _read_beginning(path)
     return inode == beginning[0] and head.startswith(beginning[1])
 
 
 def _hash_before(path: Path, position: int) -> str:
-    """Return a hash by which a file with the same content before a position is recognised."""
+    """Hash a file before a position, to recognise a file with the same content."""
     digest = blake2b(str(position).encode(), digest_size=16)
     with open_regular(path) as file:
         digest.update(file.read(min(_SAMPLE, position)))
@@ -267,7 +267,7 @@ def _hash_before(path: Path, position: int) -> str:
 
 
 def _without_name(why: str, path: Path) -> str:
-    """Return a reason without the path, for a report that names it already."""
+    """Return a reason without the path, which the report already names."""
     if why.startswith(f"{path} "):
         return f"it {why.removeprefix(f'{path} ')}"
     return why.replace(f" in {path} ", " in it ")

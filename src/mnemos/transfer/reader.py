@@ -1,4 +1,4 @@
-"""The interface between readers and the import writer, and the report of an import."""
+"""The interface of readers, and the report of an import."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 MAX_PROBLEMS: Final = 50
-"""Problems that are listed; more are only counted."""
+"""The number of problems to list; more are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A session of another program. Comes before its messages, and again, at least when more is known of it.
+    """A program's session. Comes before its messages, and again with more details.
 
     Without ``started_at`` it started with its first message. Nothing is stored before that message is, except
     with ``may_be_empty``.
@@ -38,7 +38,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ImportedMessage:
-    """A message. ``fields`` are the arguments of ``append_message``, including ``timestamp``.
+    """A message. ``fields`` are the arguments of ``append_message``.
 
     ``key`` is the program's name for it, the same whenever and wherever it is read: each key is stored once.
     ``also`` are the keys of further lines that are part of the same message; ``rest`` returns what is left of
@@ -57,7 +57,7 @@ class ImportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line, or another place in the file, that is not understood. Reading goes on after it."""
+    """A line, or another place, that is not understood. Reading goes on after it."""
 
     line: int
     why: str
@@ -77,7 +77,7 @@ UNKNOWN_RECORDS: Final = Skipped("records of an unknown type")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A position that reading can resume from: everything before it was yielded.
+    """A position to resume reading from. Everything before it was yielded.
 
     ``state`` is what the reader needs to resume, as JSON data.
     """
@@ -92,7 +92,7 @@ Item = Conversation | ImportedMessage | Unreadable | Skipped | Mark
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read, as it was when it was found."""
+    """A file to read, in the state in which it was found."""
 
     path: Path
     size: int
@@ -100,7 +100,7 @@ class SourceFile:
 
 
 OnProblem = Callable[[Path, str], None]
-"""Called with a file that can't be read, and why."""
+"""Called with an unreadable file and the reason."""
 Find = Callable[[Path, OnProblem], Iterator[SourceFile]]
 
 
@@ -121,11 +121,11 @@ class Reader:
     read: Callable[[SourceFile, Mark], Iterator[Item]]
     resumes: bool = True
     holds_many: bool = False
-    """A file holds many conversations, each whole between two marks, though reading can resume."""
+    """True if reading can resume although a file holds many conversations, each whole between marks."""
 
 
 BEGINNING: Final = Mark(0, 0)
-# The modules that are not named after the program whose files they read.
+# Modules that are not named after the program whose files they read.
 _MODULES: Final = {"claude": "claude_ai", "continue": "continue_dev", "jsonl": "openai_jsonl", "roo": "cline"}
 
 
@@ -138,7 +138,7 @@ def load_reader(kind: str) -> Reader:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was not understood. Line 0 is the file as a whole."""
+    """Something that was not understood. Line 0 stands for the whole file."""
 
     path: str
     line: int
@@ -147,7 +147,7 @@ class Problem:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The result of an import, or with ``dry_run`` what it would be."""
+    """The result of an import, or with ``dry_run`` its expected result."""
 
     kind: str
     path: str
@@ -174,7 +174,7 @@ class ImportReport:
         self.left_out[what] = self.left_out.get(what, 0) + count
 
     def count_unread(self) -> int:
-        """Return the number of problems and records that a later version may understand."""
+        """Count the problems and records that a later version may understand."""
         return len(self.problems) + self.more_problems + self.left_out.get(UNKNOWN_RECORDS.what, 0)
 
     def add_problem(self, path: str, line: int, why: str) -> None:

@@ -1,1 +1,1 @@
-"""Archives of a whole memory: one file for one space, written, verified, imported, compared."""
+"""Archives of a space in one file: written, verified, imported, compared."""

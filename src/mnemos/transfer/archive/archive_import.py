@@ -1,4 +1,4 @@
-"""Import of an archive, checked as a whole before anything is stored, and comparison with one."""
+"""Import of an archive, checked as a whole first, and comparison with one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _CHECKED: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """The result of an import by part. ``space`` is the one that was exported."""
+    """The result of an import by part; ``space`` is the exported one."""
 
     space: str
     made_at: str
     parts: tuple[PartReport, ...]
     unknown: tuple[str, ...] = ()
-    """Files of parts that only a newer version knows."""
+    """Files of parts that this version doesn't know."""
     left_out: tuple[str, ...] = ()
     """Items that the export could not read."""
 
@@ -93,9 +93,9 @@ def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: boo
 
 
 def compare_archive(memory: Memory, path: Path, progress: Progress) -> Comparison:
-    """Compare the open space with an archive; nothing is changed."""
+    """Compare the open space with an archive. Nothing is changed."""
     memory.settings.check_enabled("no archive was unpacked")
-    # A read-only home may be on a read-only disk.
+    # Unpack elsewhere, because a read-only home may be on a read-only disk.
     beside = memory.folder if os.access(memory.folder, os.W_OK) else Path(tempfile.gettempdir())
     with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
         parts = list_parts(memory)
@@ -147,7 +147,7 @@ def _record_import(memory: Memory, report: ArchiveReport) -> None:
 
 
 class Part(Protocol):
-    """One part of a memory: exported, imported and compared.
+    """One part of a memory, which is exported, imported and compared.
 
     A new part is a class and a line in ``list_parts``; its files name it in the manifest. Parts may differ
     between versions of one format: files of unknown parts are ignored and reported.
@@ -157,11 +157,11 @@ class Part(Protocol):
     def name(self) -> str: ...
 
     def size(self) -> int:
-        """Return about how many rows there are to write, for progress."""
+        """Estimate the number of rows to write, for progress."""
         ...
 
     def write(self, out: ArchiveFolder) -> None:
-        """Write everything in short reads, in an order that depends only on the content."""
+        """Write everything in short reads, in an order that only depends on the content."""
         ...
 
     def check(self, archive: Archive) -> None:
@@ -173,16 +173,16 @@ class Part(Protocol):
         ...
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        """Store missing items in short transactions; repeating it stores nothing more."""
+        """Store missing items in short transactions. Repeating it stores nothing more."""
         ...
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        """Compare with this space without changing it."""
+        """Compare with this space, without changing it."""
         ...
 
 
 def list_parts(memory: Memory) -> list[Part]:
-    """Return the parts in import order: what others point at comes first."""
+    """Return the parts in import order: those that others point at come first."""
     places = MessagePlaces()
     facts = FactPart(memory, places)
     return [

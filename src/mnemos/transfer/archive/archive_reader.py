@@ -1,4 +1,4 @@
-"""Opening of archives: everything is checked before it is used, and nothing is written outside."""
+"""Archive reader: checks everything before use, and writes nothing outside."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ LONGEST_LINE: Final = 160 * 1024 * 1024
 T = TypeVar("T")
 _BLOCK: Final = tarfile.BLOCKSIZE
 _CHUNK: Final = 1 << 18
-# Zeros after the end of a tar; ours have up to 10 KB.
+# Maximum zeros after the end of a tar. Ours have up to 10 KB.
 _MAX_PADDING: Final = 1 << 21
 _MAGIC: Final = {b"\x28\xb5\x2f\xfd": "zst", b"\x1f\x8b": "gz"}
-# The window a compressed file may ask for; ours need up to 8 MB.
+# The largest window a compressed file may ask for. Ours need up to 8 MB.
 _WINDOW: Final = 27
 _MAX_FOLDERS: Final = 10_000
 MAX_BYTES: Final = 64 * 1024**3
-"""The most an archive may have, unpacked."""
+"""The limits of an unpacked archive."""
 _MAX_MANIFEST: Final = 16 * 1024**2
 _MAX_FILES: Final = 10_000
 _MAX_TEXT: Final = 1_000
-# Text shrinks to a tenth, one line repeated over and over to a thousandth.
+# Text shrinks to a tenth, a single repeated line to a thousandth.
 _MAX_RATIO: Final = 1_000
 _SMALL: Final = 100 * 1024**2
 
@@ -57,7 +57,7 @@ def _parse_line(line: bytes) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise InvalidInput("it is too long" if len(line) == LONGEST_LINE else "it is cut off")
     try:
-        # Not msgspec, which refuses the lone surrogates that a message may have.
+        # msgspec would refuse lone surrogates, which a message may have.
         row = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"it is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
@@ -74,7 +74,7 @@ def _refuse_constant(name: str) -> Any:
 
 @contextmanager
 def open_tar(path: Path) -> Iterator[IO[bytes]]:
-    """Open the tar in a file; its first bytes tell the compression."""
+    """Open the tar in a file, recognising the compression by its first bytes."""
     with open_regular(path) as raw:
         first = raw.read(4)
         raw.seek(0)
@@ -137,7 +137,7 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
         if info.type == tarfile.DIRTYPE:
             folders += 1
             if folders > _MAX_FOLDERS:
-                # A compressed file can name folders without end at no cost.
+                # A small compressed file can name any number of folders.
                 raise InvalidInput(f"it has more than {_MAX_FOLDERS:,} folders")
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -148,7 +148,7 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def _check_end(stream: IO[bytes]) -> None:
-    """Read the zeros after the last file: a compressed file tells only at its very end if it is whole."""
+    """Read the zeros after the last file, as only the end shows if a file is whole."""
     block = _read_exactly(stream, _BLOCK)
     padding = 0
     while not any(block):
@@ -183,7 +183,7 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 
 
 def _read_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of reading a compressed file that is damaged or truncated."""
+    """Return the errors that reading a damaged or truncated file may raise."""
     return EOFError, zlib.error, gzip.BadGzipFile, zstd().ZstdError
 
 
@@ -203,9 +203,9 @@ class Archive:
         self._files = {file.file: file for file in manifest.files}
         self._known: set[str] = set()
         self.is_imported = False
-        """True if it is to be imported, not only compared."""
+        """True to import it, False to only compare it."""
         self.allow = False
-        """True if a person wants notes and templates even if they look like prompt injections."""
+        """True if a person allows notes and templates that look like prompt injections."""
         self.advance: Callable[[int], None] = lambda _: None
         """Called with the number of bytes read."""
 
@@ -220,7 +220,7 @@ class Archive:
         return [name for name, file in self._files.items() if file.part == part and self.has(name)]
 
     def read(self, name: str, parse: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-        """Yield the rows of a file, parsed; nothing if there is no such file.
+        """Yield the parsed rows of a file; nothing if it does not exist.
 
         A line that is not a row, or that ``parse`` refuses, raises InvalidInput with its place.
         """
@@ -241,19 +241,19 @@ class Archive:
         self.check_rows(name, number)
 
     def check_rows(self, name: str, rows: int) -> None:
-        """Raise Corrupt if the manifest counts other rows in a file."""
+        """Raise Corrupt if a file's rows are not as many as in the manifest."""
         expected = self._files[name].rows
         if rows != expected:
             raise Corrupt(f"{name} has {rows:,} rows instead of {expected:,}. Nothing was imported.")
 
     def list_unknown(self) -> tuple[str, ...]:
-        """Return the files that no part asked for."""
+        """Return the files that no part has asked for."""
         return tuple(name for name in self._files if name not in self._known)
 
 
 @contextmanager
 def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archive]:
-    """Open an archive and check it. A file is unpacked into a temporary folder in ``beside``.
+    """Open and check an archive, unpacking a file into a temporary folder in ``beside``.
 
     Raises if it is not an archive, damaged, or too large, and leaves nothing behind.
     """
@@ -291,7 +291,7 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
 
 
 def _open_plain(path: Path) -> BufferedReader:
-    """Open a file; a link, a pipe or a device raises."""
+    """Open a regular file; a link, a pipe or a device raises."""
     if path.parent.is_symlink():
         raise InvalidInput(f"{path.parent} is a link. An archive has only regular files.")
     try:
@@ -401,14 +401,14 @@ def _parse_manifest(data: bytes, where: Path) -> Manifest:
         if len(text) > _MAX_TEXT or not text.isprintable():
             raise InvalidInput(f"{where}: its {MANIFEST} has the invalid text {text[:100]!r}")
     _check_names(manifest, where)
-    # Shown to people, one line each.
+    # These are shown to people, one line each.
     reasons = [" ".join(reason.split()) for reason in manifest.left_out]
     return msgspec.structs.replace(manifest, left_out=reasons)
 
 
 def _check_format(version: Any, writer: str, where: Path) -> None:
     shown = repr(version)[:20]
-    # True is an int, too.
+    # In Python, True is an int, too.
     if type(version) is not int or version < 1:
         raise InvalidInput(
             f"{where}: the format in its {MANIFEST} is {shown}, which no version of Mnemos writes"

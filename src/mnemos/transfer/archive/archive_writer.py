@@ -1,4 +1,4 @@
-"""Export of an archive: written next to its target, which gets its name when it is complete."""
+"""Archive writer: writes next to the target, which is named when complete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FORMS: Final = {
     ".tgz": Form.GZIP,
     ".tar": Form.TAR,
 }
-# The share of the work that reading is; the rest is packing.
+# Reading's share of the work. The rest is packing.
 _READ: Final = 0.7
 
 
@@ -51,7 +51,7 @@ class RowWriter:
 
 
 def choose_form(path: Path) -> Form:
-    """Return the form of an archive by its name."""
+    """Return the form of an archive, going by its name."""
     name = path.name.lower()
     for ending, form in _FORMS.items():
         if name.endswith(ending):
@@ -67,7 +67,7 @@ def choose_form(path: Path) -> Form:
 def pack(
     folder: Path, names: Sequence[str], target: Path, form: Form, *, at: float, advance: Callable[[int], None]
 ) -> None:
-    """Write files of a folder to one file, in this order."""
+    """Pack files of a folder into one file, in this order."""
     with (
         _compress(target, form) as stream,
         tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as tar,
@@ -89,7 +89,7 @@ def _compress(target: Path, form: Form) -> Iterator[IO[bytes]]:
             with zstd().ZstdFile(raw, "w") as stream:
                 yield stream
         elif form is Form.GZIP:
-            # Without name and time, so that the same memory gives the same file.
+            # No name and time, so that the same memory always gives the same file.
             with gzip.GzipFile("", "wb", 6, raw, 0) as stream:
                 yield cast(IO[bytes], stream)
         else:
@@ -102,21 +102,21 @@ class ArchiveFolder:
     def __init__(self, folder: Path, advance: Callable[[int], None]) -> None:
         self.folder = folder
         self.advance = advance
-        """Called with progress, in the units of ``Part.size``."""
+        """Called with the progress, in rows as ``Part.size`` counts them."""
         self.files: list[File] = []
         self.counts: dict[str, int] = {}
         self.left_out: list[str] = []
 
     @contextmanager
     def lines(self, part: str, name: str) -> Iterator[RowWriter]:
-        """A new file with one JSON object per line."""
+        """Create a file with one JSON object per line."""
         with self.path(name).open("xb") as stream:
             writer = RowWriter(stream)
             yield writer
         self.note(part, name, writer.rows)
 
     def path(self, name: str) -> Path:
-        """Return the path of a new file; the caller writes it and calls ``note``."""
+        """Return the path for a new file, which the caller writes and reports to ``note``."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return path
@@ -134,7 +134,10 @@ class ArchiveFolder:
 
 
 def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
-    """Export the open space. ``target`` is written completely or not at all, and never overwritten."""
+    """Export the open space. Writes ``target`` completely or not at all.
+
+    An existing file is never overwritten.
+    """
     memory.settings.check_enabled("no file was written")
     form = choose_form(target)
     if os.path.lexists(target):
@@ -190,10 +193,10 @@ def _put_in_place(
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        # A link, because renaming would replace a file that was created in the meantime.
+        # Use a link, because renaming would replace a file that was created in the meantime.
         os.link(archive, target)
     except FileExistsError:
         raise AlreadyExists(f"{target} was created by another process. Choose another name.") from None
     except OSError:
-        # The file system has no links.
+        # The file system does not support hard links.
         archive.rename(target)

@@ -26,7 +26,7 @@ _FOLDER: Final = "databases"
 _SNAPSHOTS: Final = ".snapshots"
 _MAGIC: Final = b"SQLite format 3\0"
 _MAX_NAME: Final = 64
-# A megabyte counts as this many rows.
+# Progress counts a megabyte as this many rows.
 _ROWS_PER_MB: Final = 1_000
 
 
@@ -69,7 +69,7 @@ class DatabasePart:
                 self._workspace.save(database, out.path(file), snapshot=snapshot.name)
                 out.note(NAME, file)
             except MnemosError as exc:
-                # It may have been deleted to make room for a new one.
+                # The snapshot may have been deleted to make room for a new one.
                 out.left_out.append(f"snapshot {snapshot.name} of {database}: {exc}")
             else:
                 out.count("snapshots", 1)
@@ -81,7 +81,7 @@ class DatabasePart:
             one.problem = next(filter(None, problems), "")
 
     def _examine(self, path: Path) -> str:
-        """Return why a file is not a database; empty if it is."""
+        """Return why a file is not a database; empty if it is one."""
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 return f"{path.name} is not a SQLite database"
@@ -131,7 +131,7 @@ class DatabasePart:
 
 
 def _group_files(files: list[str]) -> list[_Incoming]:
-    """Return databases with their snapshots; InvalidInput for a file that is neither."""
+    """Return databases with their snapshots. InvalidInput for any other file."""
     found: dict[str, _Incoming] = {}
     for file in files:
         folder, _, rest = file.partition("/")

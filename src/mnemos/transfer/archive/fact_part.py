@@ -1,6 +1,6 @@
 """Facts in an archive, with their history, scopes and open conflicts.
 
-Facts keep their ids, times, states and uses, and recall finds them as before.
+Facts keep their ids, times, states and uses, so recall finds them as before.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FACTS: Final = "facts.jsonl"
 CONFLICTS: Final = "conflicts.jsonl"
 _PAGE: Final = 500
 ALL: Final = 1 << 53
-"""More than there are of anything."""
+"""More than any real number of facts."""
 # A batch is one short write.
 _BATCH: Final = 50
 _STATES: Final = ("live", "superseded", "retired")
@@ -57,7 +57,7 @@ Id = Annotated[int, Meta(ge=1, le=ALL)]
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The number a fact has here. ``outlived`` means that it is history, because a newer one holds."""
+    """A fact's number here. ``outlived``: a newer fact holds, so this one is history."""
 
     number: int
     is_new: bool
@@ -65,13 +65,13 @@ class Restored:
 
 
 def find_known(tx: Reads, fact: FactRow, taken: Container[int]) -> int | None:
-    """Return the same fact here, by id or else by text and time; never one of ``taken``."""
+    """Return the same fact here, by id or text and time, unless it is in ``taken``."""
     same = [number for number in tx.facts.identical(fact) if number not in taken]
     return fact.id if fact.id in same else min(same, default=None)
 
 
 def restore(tx: Writes, fact: FactRow, taken: Container[int], marked: Sequence[str]) -> Restored:
-    """Store a fact unless it exists. ``marked`` are texts of it that look like prompt injections.
+    """Store a fact unless it exists.
 
     ``fact`` has the scope of this home and no ``superseded_by``: see ``relink``. If another live fact has its
     target, mark and scope, the one recorded later holds, whichever came here first, and the other becomes its
@@ -98,7 +98,7 @@ def restore(tx: Writes, fact: FactRow, taken: Container[int], marked: Sequence[s
 
 
 def relink(tx: Writes, links: Mapping[int, int]) -> None:
-    """Record which facts replaced which; recall keeps the last few versions, as after a write."""
+    """Record which facts replaced which. As after a write, recall keeps a few versions."""
     tx.facts.supersede(links)
     for old in sorted(links):
         _trim_recall(tx, old)
@@ -126,7 +126,7 @@ def _end_fact(fact: FactRow, newer: FactRow) -> FactRow:
 def _put(tx: Writes, fact: FactRow, marked: Sequence[str]) -> int:
     number = tx.facts.restore(fact)
     if fact.state == LIVE and not all(is_allowed(tx, text) for text in marked):
-        # A marked fact is kept, and never enters a prompt unasked.
+        # A marked fact is kept, but never enters a prompt unasked.
         tx.facts.cool([number])
     if fact.mark != Mark.OBSOLETE:
         scope = None if fact.scope_id is None else tx.facts.scopes([fact.scope_id]).get(fact.scope_id)
@@ -137,7 +137,7 @@ def _put(tx: Writes, fact: FactRow, marked: Sequence[str]) -> int:
 
 
 def _trim_recall(tx: Writes, number: int) -> None:
-    """Remove old versions of a fact from recall; the history keeps them."""
+    """Remove a fact's old versions from recall. The history keeps them."""
     fact = tx.facts.get([number]).get(number)
     if fact is not None:
         chain = tx.facts.earlier(fact, VERSIONS_IN_RECALL)
@@ -163,7 +163,7 @@ class ScopeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MessagePlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message by its session and its number in it, from 1."""
+    """A message by its session and its number there, from 1."""
 
     session_id: str
     number: Id
@@ -207,7 +207,7 @@ class FactPart:
         self._redact = redact if memory.settings.redact else str
 
     def pointed_at(self) -> set[int]:
-        """Return the messages that facts came from."""
+        """Return the messages that facts were taken from."""
         return self._storage.read(
             lambda tx: {row.message_id for row in read_facts(tx) if row.message_id is not None}
         )
@@ -216,9 +216,9 @@ class FactPart:
         return self._storage.read(lambda tx: tx.facts.rows_in()[1])
 
     def write(self, out: ArchiveFolder) -> None:
-        # Uses that are pending must be counted once.
+        # Pending uses must only be counted once.
         self._memory.facts.flush()
-        # In one transaction, or a fact and the one that replaced it might both be live.
+        # One transaction, so that a fact and its replacement are never both live.
         self._storage.read(lambda tx: self._write(tx, out))
 
     def _write(self, tx: Reads, out: ArchiveFolder) -> None:
@@ -228,7 +228,7 @@ class FactPart:
                 out.advance(1)
         out.count("facts", lines.rows)
         with out.lines(NAME, SCOPES) as lines:
-            # In this order, scopes touched at the same moment are listed as they are here.
+            # This order keeps scopes touched at the same moment in their order here.
             for scope in sorted(tx.facts.newest_scopes(ALL), key=lambda scope: scope.id):
                 line = ScopeLine(scope.label, scope.opened_at, scope.touched_at, scope.closed_at)
                 lines.write(msgspec.to_builtins(line))
@@ -321,7 +321,7 @@ class FactPart:
                 compared.add(what, None if row is None else _contents(row) == _contents(moved))
 
     def _read(self, archive: Archive, scopes: dict[str, ScopeRow]) -> Iterator[FactRow]:
-        """Yield facts as they would be here, but with ``superseded_by`` of the archive."""
+        """Yield facts as stored here, but with the archive's ``superseded_by``."""
         for line in archive.read(FACTS, self._parse):
             if self._is_secret(line):
                 continue
@@ -331,13 +331,13 @@ class FactPart:
                 line,
                 self._redact,
                 scope=None if scope is None else scope.label,
-                # -1 is a scope that does not exist here, in a comparison.
+                # In a comparison, -1 is a scope that does not exist here.
                 scope_id=scope.id if scope is not None else None if line.scope is None else -1,
                 message_id=place and self._places.to_ids.get((place.session_id, place.number)),
             )
 
     def _parse(self, row: dict[str, Any]) -> FactLine:
-        """Parse a fact; ids lose their secrets, as those of sessions do."""
+        """Parse a fact. Like session ids, its ids lose their secrets."""
         line = parse_fact(row)
         session, user, message = line.session_id, line.user_id, line.message
         return replace(
@@ -355,7 +355,7 @@ class FactPart:
 
 
 def parse_fact(row: dict[str, Any]) -> FactLine:
-    """Parse a fact, and refuse one that would break the lines that facts are printed in."""
+    """Parse a fact, refusing one that would break the lines facts are printed in."""
     line = msgspec.convert(row, FactLine)
     if normalize_target(line.target) != line.target:
         raise InvalidInput(f"The target {line.target[:100]!r} is not normalized.")
@@ -369,7 +369,7 @@ def parse_fact(row: dict[str, Any]) -> FactLine:
 
 
 def make_row(line: FactLine, clean: Callable[[str], str], **known: Any) -> FactRow:
-    """Return a fact as it is stored, without secrets, and with what is ``known`` of it here."""
+    """Return a fact as it is stored: without secrets, and with what is ``known`` here."""
     fields = msgspec.structs.asdict(line)
     del fields["message"]
     content = redact_value({line.target: line.content}, clean)[line.target]
@@ -399,7 +399,7 @@ def read_facts(tx: Reads) -> Iterator[FactRow]:
 
 
 def prepare(fact: FactRow) -> list[str]:
-    """Do what takes a while before a transaction; return the texts that only a person can allow."""
+    """Do slow work before a transaction. Returns texts that only a person can allow."""
     find_words(fact.mark, fact.target, fact.content)
     return [text for text in list_scanned(fact.target, fact.content) if scan(text)]
 
@@ -427,7 +427,7 @@ def _find_batch(tx: Reads, some: list[FactRow], taken: set[int]) -> dict[int, in
 
 
 def _find_links(archive: Archive, here: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield which facts were replaced by which, by their ids here."""
+    """Yield which facts replaced which, by their ids here."""
     for line in archive.read(FACTS, parse_fact):
         old, new = here.get(line.id), here.get(line.superseded_by or 0)
         if old is not None and new is not None and old != new:
@@ -455,7 +455,7 @@ def _count(report: PartReport, fact: FactRow, restored: Restored) -> None:
 
 
 def _contents(fact: FactRow) -> tuple[Any, ...]:
-    """Return the fields that are compared: all but its uses."""
+    """Return the fields to compare: all except its uses."""
     return (
         fact.mark, fact.target, fact.content, fact.scope_id, fact.state, fact.recorded_at, fact.ended_at,
         fact.superseded_by, fact.valid_from, fact.valid_to, fact.session_id, fact.message_id, fact.actor,

@@ -1,4 +1,4 @@
-"""The manifest of an archive, and the reports of exporting, importing and comparing one."""
+"""The manifest of an archive, and the reports about one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ FORMAT: Final = 1
 MAX_NUMBERED: Final = 1_000
 """Names that are tried when one is taken."""
 MANIFEST: Final = "manifest.json"
-# Reasons listed for each part; the rest is counted.
+# The number of reasons listed for each part. The rest is counted.
 MAX_REASONS: Final = 50
 _PIECE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _NAME: Final = re.compile(rf"{_PIECE}(?:/{_PIECE}){{0,3}}")
 _MAX_PATH: Final = 250
 Moment = Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
 MessagePlace = tuple[str, int]
-"""A session, and the number of a message in it, from 1. Ids differ between homes, places do not."""
+"""A session and a message's number in it, from 1. Unlike ids, places are the same in every home."""
 T = TypeVar("T")
 Progress = Callable[[float], None]
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of an archive. ``rows`` are its lines or notes; 1 for a database."""
+    """A file of an archive. ``rows`` counts lines or notes, and is 1 for a database."""
 
     file: str
     part: str
@@ -62,7 +62,7 @@ def is_valid_path(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The result of an export. ``left_out`` is what could not be read, and why."""
+    """The result of an export. ``left_out`` says what could not be read, and why."""
 
     path: Path
     bytes: int
@@ -77,14 +77,14 @@ class PartReport:
     part: str
     imported: int = 0
     updated: int = 0
-    """Existing items replaced by newer ones of the archive."""
+    """Existing items that were replaced by newer ones."""
     there: int = 0
-    """Existing items, left unchanged."""
+    """Existing items that were kept."""
     not_taken: int = 0
     marked: int = 0
-    """Items not taken because they look like prompt injections; a person can allow them."""
+    """Items refused because they look like prompt injections; a person can allow them."""
     reasons: list[str] = field(default_factory=list)
-    """Reasons why items were refused or changed; the first few."""
+    """The first few reasons why items were refused or changed."""
 
     def refuse(self, reason: str, *, is_marked: bool = False) -> None:
         self.not_taken += 1
@@ -107,7 +107,7 @@ class PartComparison:
     examples: list[str] = field(default_factory=list)
 
     def add(self, what: str, is_same: bool | None) -> None:  # noqa: FBT001
-        """Count an item of the archive. ``is_same`` is None if it is not here."""
+        """Count an item of the archive. ``is_same`` is None if it is missing here."""
         if is_same:
             self.same += 1
             return
@@ -120,7 +120,7 @@ class PartComparison:
 
 
 def track(progress: Progress, first: float, last: float, whole: int) -> Callable[[int], None]:
-    """Return a function that reports one stage of the work, from one share of the whole to another."""
+    """Return a function that reports the progress of one stage, as shares of the whole."""
     done = 0
 
     def advance(more: int) -> None:
@@ -133,13 +133,13 @@ def track(progress: Progress, first: float, last: float, whole: int) -> Callable
 
 @dataclass(slots=True)
 class MessagePlaces:
-    """The places of the messages that facts point at. There may be millions of others."""
+    """The places of messages that facts point at, out of maybe millions."""
 
     ids: set[int] = field(default_factory=set)
-    """Messages an export has to place."""
+    """Messages whose places an export needs."""
     of_ids: dict[int, MessagePlace] = field(default_factory=dict)
     numbers: dict[str, set[int]] = field(default_factory=dict)
-    """Numbers an import has to resolve, by session."""
+    """Message numbers that an import has to resolve, by session."""
     to_ids: dict[MessagePlace, int] = field(default_factory=dict)
 
     def note_export(self, message_id: int, session_id: str, number: int) -> None:
@@ -157,7 +157,7 @@ class MessagePlaces:
 
 
 def number_names(name: str, longest: int) -> Iterator[str]:
-    """Yield the name itself, then numbered names for when it is taken."""
+    """Yield a name, then numbered variants in case it is taken."""
     yield name
     for number in range(2, MAX_NUMBERED):
         ending = f"-{number}"
@@ -165,7 +165,7 @@ def number_names(name: str, longest: int) -> Iterator[str]:
 
 
 def exhaust(items: Iterator[Any]) -> None:
-    """Read all items for the checks that reading makes."""
+    """Read all items, for the checks that reading makes."""
     deque(items, maxlen=0)
 
 

@@ -1,4 +1,4 @@
-"""Parts of an archive that are plain records: entries, imported keys, notes and templates."""
+"""Archive parts of simple records: entries, imported keys, notes, templates."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EntryPart:
-    """Entries of every user that are kept in this memory."""
+    """Every user's entries that are kept in this memory."""
 
     name = ENTRIES
 
@@ -126,7 +126,7 @@ class EntryPart:
 
 
 def entry_line(row: EntryRow) -> dict[str, Any]:
-    """Return an entry as a line; what only some have is left out of the others."""
+    """Return an entry as a line, without unset optional fields."""
     labels = split_labels(row.user)
     line = {
         "user_id": labels[0],
@@ -146,7 +146,7 @@ def entry_line(row: EntryRow) -> dict[str, Any]:
 
 
 def _restore_entry(tx: Writes, row: EntryRow) -> str:
-    """Store an entry unless a later one exists; return the field of the report to count."""
+    """Store an entry unless a later one exists; return the report field to count."""
     there = tx.entries.get(row.user, row.key)
     if there is not None and there.updated_at >= row.updated_at:
         return "there"
@@ -162,7 +162,7 @@ class LedgerLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LedgerPart:
-    """Keys of imported messages, so that reading the same files again after a restore adds nothing.
+    """Keys of imported messages, so that importing their files again adds nothing.
 
     The positions in the files are not carried: on another machine they may be other files.
     """
@@ -211,7 +211,7 @@ class LedgerPart:
 
 
 def _note_keys(tx: Writes, some: list[LedgerLine]) -> int:
-    """Note the keys that are not known yet, and return how many."""
+    """Record the keys that are not known yet, and return how many."""
     known = tx.imports.owners([line.key for line in some])
     by_session: dict[str | None, list[int]] = {}
     for line in some:
@@ -261,11 +261,11 @@ class NotePart:
                 report.there += 1
                 continue
             try:
-                # Each is its own turn, so that one that does not fit keeps no other out.
+                # One turn per note, so that one that does not fit doesn't keep others out.
                 self._notebook.begin_turn()
                 self._notebook.add(entry, target=book, allow=archive.allow)
             except MnemosError as exc:
-                # The rest of the error is advice to a model and lists all entries.
+                # The rest of the error is advice for a model, with a list of all entries.
                 reason = f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}"
                 report.refuse(reason, is_marked=exc.advice == ADVICE)
             else:
@@ -357,12 +357,12 @@ class TemplatePart:
 
 
 def parse_template(row: dict[str, Any]) -> SessionTemplate:
-    """Check a template; its examples are cleaned."""
+    """Check a template and clean its examples."""
     template = SessionTemplate.from_dict(row)
     template.examples = [clean_example(example) for example in template.examples]
     return template
 
 
 def _template_contents(template: SessionTemplate) -> dict[str, Any]:
-    """Return the fields that are compared: all but its name and uses."""
+    """Return the fields to compare: all except name and uses."""
     return {**template.to_dict(), "name": "", "usage_count": 0}

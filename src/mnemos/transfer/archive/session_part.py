@@ -1,6 +1,6 @@
-"""Sessions in an archive: a line for the session, then one for each message.
+"""Sessions in an archive: a line for the session, then one per message.
 
-Messages are read and stored one by one, so that little of a long session is in memory.
+Messages are read and stored one by one, so that only little of a long session is in memory.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 NAME: Final = "sessions"
 FILE: Final = "sessions.jsonl"
-# Messages between two rounds of indexing, so that searches stay fast in the meantime.
+# Index after this many messages, so that searches stay fast in the meantime.
 _INDEX_EVERY: Final = 1_000
-# Counted again when a session is stored.
+# These are counted again when a session is stored.
 _COUNTED: Final = ("message_count", "tool_call_count", "revision")
 _COMPARED: Final = tuple(field for field in NewMessage._fields if field not in ("calls", "origin"))
 
@@ -37,7 +37,7 @@ class SessionPart:
     name = NAME
 
     def __init__(self, memory: Memory, places: MessagePlaces, pointed_at: Callable[[], set[int]]) -> None:
-        """``pointed_at`` returns the messages whose places an export has to note."""
+        """``pointed_at`` returns the messages whose places an export needs."""
         self._storage = memory.storage
         self._clock = memory.clock
         self._places = places
@@ -63,7 +63,7 @@ class SessionPart:
                     {"session": {key: value for key, value in session.items() if key not in _COUNTED}}
                 )
                 sessions += 1
-                # Only as many as it had: a writer can't keep us busy forever, and no turn is cut in two.
+                # Only as many as there were: a busy writer can't prolong this, and no turn is cut in two.
                 messages = islice(transcript.read_messages(self._storage, row.id), row.message_count)
                 for number, message in enumerate(messages, start=1):
                     lines.write({"message": strip_message(message)})
@@ -74,7 +74,7 @@ class SessionPart:
         out.count("messages", lines.rows - sessions)
 
     def _read_rows(self) -> Iterator[SessionRow]:
-        """Yield the sessions by their first messages, so that an import numbers messages in that order.
+        """Yield sessions by first message, so that an import numbers messages in order.
 
         Sessions without messages come first.
         """
@@ -165,7 +165,7 @@ class SessionPart:
 
 
 def _renew(tx: Writes, session: SessionRow) -> bool:
-    """Update the title, tokens and end of a session that continued elsewhere; False if none changed."""
+    """Update a session that continued elsewhere. Returns False if nothing changed."""
     here = tx.sessions.get(session.id)
     if here is None:
         return False
@@ -185,7 +185,7 @@ def _renew(tx: Writes, session: SessionRow) -> bool:
 
 
 def adopt(tx: Writes, session_id: str, parent: str) -> None:
-    """Set the parent of a session without one, if it exists; a cycle raises Refused."""
+    """Set the parent of a session without one, if it exists. A cycle raises Refused."""
     row = tx.sessions.get(session_id)
     if row is not None and row.parent_session_id is None and tx.sessions.get(parent) is not None:
         tx.sessions.fill(replace(row, parent_session_id=parent))

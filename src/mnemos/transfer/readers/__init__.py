@@ -1,1 +1,1 @@
-"""Readers of the files that other programs keep, one module for each program."""
+"""Readers of the files that other programs keep, one module per program."""

@@ -1,4 +1,4 @@
-"""Sessions in the SQLite database of another program, of which only the changed ones are read again."""
+"""Sessions in other programs' SQLite databases. Only changed ones are reread."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mnemos.transfer.reader import Item, Mark, Reader, SourceFile, Unreadable
 
 Row = Mapping[str, Any]
 ReadSession = Callable[[AgentDatabase, Row], Iterator[Item]]
-"""Yields the items of a session; ValueError if it is not understood."""
+"""Yields a session's items; ValueError if it is not understood."""
 
-# A database is not read from a position on: what was read is in the state of the mark.
+# A database has no position: the state of the mark says what was read.
 _POSITION: Final = 0
 
 
 def make_reader(kind: str, title: str, name: str, read_session: ReadSession) -> Reader:
-    """Return the reader of a program whose database has that name."""
+    """Return the reader of a program with a database of that name."""
     return Reader(
         kind,
         title,
@@ -34,11 +34,11 @@ def make_reader(kind: str, title: str, name: str, read_session: ReadSession) -> 
 def read_changed(
     source: SourceFile, mark: Mark, program: str, read_session: ReadSession, *, overlap: float = 0
 ) -> Iterator[Item]:
-    """Yield the sessions that changed since a mark, parents first, and a mark after each.
+    """Yield sessions that changed since a mark, parents first, and a mark after each.
 
     ``overlap``: how far behind the newest ``changed`` a session may still change without a new one. All are
-    read again if there are more old ones than before: another database was put in its place. Busy if the
-    program keeps it locked.
+    read again if there are more old ones than before, because then another database replaced this one. Busy
+    if the program keeps it locked.
     """
     try:
         with agent_database(source.path, program) as database:
@@ -48,15 +48,15 @@ def read_changed(
             ids = sort_parents_first(parents, allow_cycles=True)
             for number, key in enumerate([key for key in ids if is_changed(rows[key])], 1):
                 yield from _read_one(database, rows[key], number, read_session)
-                # The state of the beginning, because later sessions are not read yet.
+                # Keep the state of the beginning, because later sessions are not read yet.
                 yield Mark(_POSITION, number, mark.state)
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{source.path} has text that is not UTF-8: {exc}") from exc
     except Busy:
-        # Not a fault of the file: the import is to be repeated.
+        # This is not a fault of the file, so the import should be repeated.
         raise
     except (NotFound, StorageError, Unavailable) as exc:
-        # Without the advice, which is about a database of ours.
+        # Leave out the advice, which is about our own databases.
         raise InvalidInput(str(exc).partition(". ")[0]) from exc
     newest = max((row["changed"] for row in rows.values()), default=0)
     yield Mark(_POSITION, 0, {"newest": newest, "count": len(rows)})
@@ -83,6 +83,6 @@ def _read_one(database: AgentDatabase, row: Row, number: int, read_session: Read
 
 
 def decode_column(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object in a column; empty if there is none. ValueError if it is not JSON."""
+    """Return a column's JSON object; empty if it has none. ValueError if it isn't JSON."""
     found = decode_json(value) if isinstance(value, str | bytes) and value else {}
     return found if isinstance(found, dict) else {}

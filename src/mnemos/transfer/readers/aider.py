@@ -1,4 +1,4 @@
-"""Reader of Aider's ``.aider.chat.history.md``: Markdown that all chats in a folder are appended to.
+"""Reader of Aider's ``.aider.chat.history.md``, which a folder's chats are added to.
 
 A line that begins with ``####`` is a user's, one with ``>`` is Aider's own, and the others are the model's. A
 quotation or such a heading in an answer looks the same, to Aider as well.
@@ -24,7 +24,7 @@ _USER: Final = "####"
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    """Yield the messages, and a mark after each. An answer is whole once a blank line ends the file."""
+    """Yield messages and marks. An answer is whole once a blank line ends the file."""
     history = _History(source, mark)
     with open_file(source.path) as file:
         file.seek(mark.position)
@@ -39,7 +39,7 @@ READER: Final = Reader(KIND, "Aider", files_with(_FILE), read)
 
 
 class _History:
-    """A file being read: the chat, and the lines of the message that is not complete yet."""
+    """A file being read: the chat, and the lines of the unfinished message."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         self._folder = str(source.path.absolute().parent)
@@ -50,12 +50,12 @@ class _History:
         self._says = self._dialogue()
 
     def add(self, line: str, position: int) -> Iterator[Item]:
-        """Take a line that begins at a position."""
+        """Add a line that begins at a position."""
         begun = _BEGUN.match(line)
         role = "" if begun or line.startswith(">") else "user" if line.startswith(_USER) else "assistant"
         is_answer = self._role or (line.strip() and self._about.get("count"))
         if role == "assistant" and not is_answer:
-            # Blank lines, and what Aider says before anything was asked.
+            # Blank lines, and Aider's output before the first question.
             role = ""
         if role != self._role:
             yield from self._say()
@@ -70,7 +70,7 @@ class _History:
             self._about |= drop_empty(model=clean_name(found[1]))
 
     def finish(self, position: int) -> Iterator[Item]:
-        """Yield the last message if it is whole, and otherwise leave it for the next time."""
+        """Yield the last message if it is whole; otherwise leave it for the next import."""
         if self._lines and self._lines[-1].strip():
             return
         yield from self._say()
@@ -78,7 +78,7 @@ class _History:
 
     def _begin(self, started: str) -> None:
         digest = blake2b(f"{self._folder}\0{started}".encode("utf-8", "surrogatepass"), digest_size=8)
-        # In local time.
+        # Aider writes local time.
         self._about = {"id": f"aider-{digest.hexdigest()}", "at": datetime.fromisoformat(started).timestamp()}
         self._says = self._dialogue()
 
@@ -96,6 +96,6 @@ class _History:
         yield make_conversation(
             KIND, about["id"], started_at=about["at"], model=about.get("model"), cwd=self._folder
         )
-        # The number of the message in its chat tells repeated ones apart, wherever reading resumes.
+        # The message's number in its chat distinguishes repeated messages, wherever reading resumes.
         about["count"] = about.get("count", 0) + 1
         yield from (self._says.ask if self._role == "user" else self._says.reply)(text, None, about["count"])

@@ -1,4 +1,4 @@
-"""Reader of ChatGPT exports: trees, because messages can be edited and answers regenerated.
+"""Reader of ChatGPT exports: trees, because messages can be edited.
 
 The branch that was viewed last is imported, and the others are counted.
 """
@@ -22,7 +22,7 @@ from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped,
 from mnemos.transfer.readers.dialogue import INJECTED, OWN_RECORDS
 
 KIND: Final = "chatgpt"
-# Ids of this length are globally unique; shorter ones only within their conversation.
+# Ids of this length are globally unique. Shorter ones are only unique in their conversation.
 _UNIQUE_LENGTH: Final = 32
 _INJECTED_TYPES: Final = frozenset({"user_editable_context", "model_editable_context"})
 _PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "file": "files"}
@@ -30,7 +30,7 @@ _PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "f
 
 @dataclass(slots=True)
 class _Branch:
-    """A conversation being read: state of its messages so far that the next ones need."""
+    """A conversation being read, with the state that later messages need."""
 
     id: str
     model: str | None
@@ -142,7 +142,7 @@ def _split_parts(content: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            # The transcript of speech, or another piece of text.
+            # A transcript of speech, or another piece of text.
             texts.append(part["text"])
         elif isinstance(part, dict) and isinstance(part.get("content_type"), str):
             kind = next((kind for kind in _PARTS if kind in part["content_type"]), "file")

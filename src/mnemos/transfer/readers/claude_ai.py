@@ -1,4 +1,4 @@
-"""Reader of Claude.ai exports: lists of messages, each of which names its parent.
+"""Reader of Claude.ai exports: lists of messages that name their parents.
 
 Edited messages and regenerated answers are still there. The branch that was viewed last is imported, and the
 others are counted.
@@ -75,7 +75,7 @@ def _items(talk: Mapping[str, Any], data: bytes, number: int, changed: float) ->
 
 @dataclass(slots=True)
 class _Turn:
-    """One message of Claude, which becomes several: a call, its result, and the text after it."""
+    """One message of Claude, split into several: a call, its result, and later text."""
 
     role: str
     uuid: str
@@ -135,7 +135,7 @@ class _Turn:
 
     def _result(self, part: Mapping[str, Any]) -> None:
         self.flush()
-        # Without an id it is the result of the first open call.
+        # A result without an id belongs to the first open call.
         call_id = clean_name(part.get("tool_use_id"))
         answered = next((one for one in self.called if call_id is None or one[0] == call_id), None)
         if answered is not None:
@@ -187,11 +187,11 @@ def _read_turn(role: str, message: Message, uuid: str) -> _Turn:
 
 
 def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[Message], int]:
-    """Return the messages of the branch viewed last, and the number of other branches."""
+    """Return the messages of the last viewed branch, and how many other branches."""
     by_id = {uuid: message for message in messages if (uuid := get_text(message, "uuid"))}
     parents = {uuid: get_text(message, "parent_message_uuid") or None for uuid, message in by_id.items()}
     if len(by_id) < len(messages) or by_id.keys().isdisjoint(parents.values()):
-        # Without parents they are in order.
+        # Messages without parents are in order.
         return messages, 0
     path, branches = follow_branch(parents, leaf)
     return [by_id[uuid] for uuid in path], branches

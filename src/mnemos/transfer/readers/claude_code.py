@@ -1,7 +1,7 @@
-"""Reader of Claude Code transcripts: one file per session, one JSON line per step.
+"""Reader of Claude Code transcripts: a file per session, a JSON line per step.
 
-The lines of one answer have the same message id and become one message. Sub-agents have their own file,
-or in older versions are side chains within the file. Each becomes a session with a parent.
+The lines of one answer share a message id and become one message. Sub-agents have their own file, or in older
+versions are side chains within the file. Each becomes a session with a parent.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OWN_RECORDS: Final = frozenset(
 KIND: Final = "claude-code"
 _AGENT: Final = "agent-"
 _MOST_TITLES: Final = 100
-# Bytes between two marks, because the state to resume with is not made for every line.
+# Bytes between two marks, because making the state for every line would be slow.
 _STEP: Final = 32_768
 
 
@@ -54,13 +54,13 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     return translate_lines(source, mark, _Transcript(source, mark), "not a transcript line")
 
 
-# Transcripts of sub-agents come last.
+# Sub-agents' transcripts come last.
 _FIND: Final = files_with(".jsonl", folders=("projects",), key=lambda file: file.name.startswith(_AGENT))
 READER: Final = Reader(KIND, "Claude Code", _FIND, read)
 
 
 class _Transcript(Translator):
-    """A file being read: what its lines so far tell about the next ones."""
+    """A file being read: what its lines so far tell about later ones."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         state: dict[str, Any] = mark.state or {}
@@ -93,7 +93,7 @@ class _Transcript(Translator):
         elif line.type == "user" and line.message is not None:
             yield from self._user(line, line.message.content)
         elif line.type == "attachment" and (queued := line.get_queued()) is not None:
-            # Typed while the agent was working.
+            # The user typed this while the agent was working.
             yield from self._user(line, queued)
         elif line.type == "summary" and line.summary and line.leafUuid:
             remember(self._titles, line.leafUuid, line.summary, _MOST_TITLES)
@@ -107,13 +107,13 @@ class _Transcript(Translator):
             yield Unreadable(number, "the line has no type")
 
     def advance(self, position: int, number: int) -> Iterator[Item]:
-        # Not within an answer, whose lines so far are not yielded yet.
+        # No mark within an answer, because its lines are not yielded yet.
         if position - self._marked >= _STEP and self._answer is None:
             self._marked = position
             yield Mark(position, number, self.state())
 
     def finish(self) -> Iterator[Item]:
-        """Yield the last answer, unless it has only begun: Claude Code writes what was thought first."""
+        """Yield the last answer, unless it has only begun (thoughts are written first)."""
         if self._answer is not None and self._answer.has_begun():
             self._held = [data.decode("utf-8", "replace") for data in self._answer.data]
             yield UNFINISHED
@@ -121,7 +121,7 @@ class _Transcript(Translator):
             yield from self._finish_answer()
 
     def _finish_answer(self) -> Iterator[Item]:
-        """Yield the message of the last answer's lines."""
+        """Yield the message of the last answer."""
         answer, self._answer = self._answer, None
         if answer is not None:
             begun = self._begun.get(answer.session_id)
@@ -156,7 +156,7 @@ class _Transcript(Translator):
             )
 
     def _open_session(self, line: Line) -> Generator[Item, None, str]:
-        """Yield the conversation of a line if something is new, and return its id."""
+        """Yield a line's conversation if something is new, and return its id."""
         main = clean_name(line.sessionId) or "unknown"
         agent = self._chains.find_agent(line)
         session_id = (clean_name(f"{main}:{_AGENT}{agent}") if agent else None) or main
@@ -187,7 +187,7 @@ class _Transcript(Translator):
             yield known
 
     def _get_time(self, line: Line) -> float:
-        """Return the time of a line, else that of the line before, else that of the file."""
+        """Return the time of a line, or of the line before, or of the file."""
         found = parse_time(line.timestamp)
         self._time = found if found is not None else self._time or self._changed
         return self._time

@@ -1,4 +1,4 @@
-"""Lines and content blocks of Claude Code transcripts, converted to messages."""
+"""Lines and content blocks of Claude Code transcripts, as messages."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _INJECTED: Final = frozenset(
     task-notification background-task command-contents fork-boilerplate command-message
     """.split()
 )
-# Around messages of teammates, other sessions and channels. A channel is any tag with a source.
+# Tags around messages of teammates, other sessions and channels. A channel is any tag with a source.
 _LETTERS: Final = ("teammate-message", "cross-session-message", "agent-message", "channel")
 _LETTER_TAGS: Final = frozenset({*_LETTERS[:-1], "channel source"})
-# How Claude Code announces one. The text after it is Claude Code's, too.
+# Claude Code's announcement of one. The text after it is Claude Code's, too.
 _ANNOUNCED: Final = re.compile(
     rf"\s*[A-Z][\w ]{{0,60}} sent a message(?: [\w ]{{1,40}})?:\s*<(?:{'|'.join(_LETTERS)})\s"
 )
-# Origins of lines and queued commands that are not the user.
+# Origins of lines and queued commands other than the user.
 _OTHERS: Final = frozenset(
     {"channel", "peer", "peer-send-message", "coordinator", "task-notification", "auto-continuation"}
 )
 _COMMANDS: Final = frozenset({"command-name", "command-args", "bash-input"})
 _SHELL: Final = frozenset({"bash-stdout", "bash-stderr"})
-# Around text by others: commands, files open in an editor, other agents.
+# Tags around other text: output of commands, files open in an editor, other agents.
 _QUOTED: Final = "ide_selection ide_diagnostics new-diagnostics task-notification command-contents".split()
 _FOREIGN: Final = (
     _SHELL,
@@ -49,9 +49,9 @@ _RESULT_TAGS: Final = frozenset({"system-reminder"})
 _MAX_NAMES: Final = 200
 _MAX_LEAVES: Final = 200
 _MAX_CHAINED: Final = 20_000
-# Bytes of lines that are joined to one answer.
+# Maximum bytes of lines to join to one answer.
 _LONGEST_ANSWER: Final = 4_000_000
-# Bytes of lines that are kept until more of their answer is there.
+# Maximum bytes of lines to keep until more of their answer comes.
 _LONGEST_HELD: Final = 100_000
 
 
@@ -78,7 +78,7 @@ class Usage(msgspec.Struct):
     cache_read_input_tokens: Any = 0
 
     def totals(self) -> tuple[int, int]:
-        """Return input tokens, cached or not, and output tokens."""
+        """Return input tokens, including cached ones, and output tokens."""
         cached = parse_count(self.cache_creation_input_tokens) + parse_count(self.cache_read_input_tokens)
         return parse_count(self.input_tokens) + cached, parse_count(self.output_tokens)
 
@@ -98,7 +98,7 @@ class Attachment(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """A line, with Claude Code's names."""
+    """A line, with Claude Code's field names."""
 
     type: str = ""
     uuid: str | None = None
@@ -122,14 +122,14 @@ class Line(msgspec.Struct):
     aiTitle: str | None = None  # noqa: N815
 
     def make_key(self, session_id: str) -> str:
-        """Return the uuid of the line, or a key made of its time and content."""
+        """Return the line's uuid, or a key made of its time and content."""
         if self.uuid:
             return self.uuid
         said = blake2b(msgspec.json.encode(self.message or self.attachment), digest_size=8).hexdigest()
         return f"{session_id}@{self.timestamp}@{said}"
 
     def is_injected(self) -> bool:
-        """True if it is marked as from another agent, a channel or the program itself."""
+        """True if it is marked as from another agent, a channel or Claude Code itself."""
         origin = self.origin or (self.attachment.origin if self.attachment is not None else None)
         kind = origin.get("kind") if isinstance(origin, dict) else None
         is_of_others = isinstance(kind, str) and kind in _OTHERS
@@ -147,7 +147,7 @@ class Line(msgspec.Struct):
 
 
 class Chains:
-    """Assigns lines to sub-agents, by their own id or by the line they follow."""
+    """Assigns lines to sub-agents, by their own id or the line they follow."""
 
     def __init__(self, state: Any) -> None:
         self._agents: dict[str, str] = dict(state) if isinstance(state, dict) else {}
@@ -162,13 +162,13 @@ class Chains:
         return agent
 
     def state(self) -> dict[str, str]:
-        """Return the last lines, which the next may follow."""
+        """Return the last lines, which later lines may follow."""
         return dict(list(self._agents.items())[-_MAX_LEAVES:])
 
 
 @dataclass(slots=True)
 class KnownCalls:
-    """State that later lines refer to: names of called tools, and tokens already counted."""
+    """State that later lines refer to: called tools, and tokens already counted."""
 
     names: dict[str, str] = field(default_factory=dict)
     counted: tuple[str, int, int] = ("", 0, 0)
@@ -187,7 +187,7 @@ class KnownCalls:
             remember(self.names, block.id, block.name, _MAX_NAMES)
 
     def count_tokens(self, message: Message) -> tuple[int, int]:
-        """Return the tokens of a message, without those counted for its earlier lines."""
+        """Return a message's tokens, except those counted for its earlier lines."""
         if message.usage is None:
             return 0, 0
         read, written = message.usage.totals()
@@ -215,13 +215,13 @@ class Answer:
         return same and session_id == self.session_id and self._size < _LONGEST_ANSWER
 
     def add(self, line: Line, data: bytes) -> None:
-        """Add a line, and as it was read."""
+        """Add a line, parsed and as it was read."""
         self._lines.append(line)
         self.data.append(data)
         self._size += len(data)
 
     def has_begun(self) -> bool:
-        """True if nothing is said so far, and little enough was thought to be kept for the next reading."""
+        """True if it only has thoughts, and few enough to keep for the next import."""
         blocks = (
             block for line in self._lines if line.message for block in list_blocks(line.message.content)
         )
@@ -244,7 +244,7 @@ class Answer:
             yield replace(whole, input_tokens=read, output_tokens=written, rest=rest)
 
     def _join(self, first: int, usual_model: str | None) -> ImportedMessage | None:
-        """Return the message of the lines from one on; None if they say nothing."""
+        """Return the message of the lines from one on; None if they are empty."""
         lines = self._lines[first:]
         texts: list[str] = []
         thoughts: list[str] = []
@@ -278,14 +278,14 @@ class Answer:
 
 @dataclass(slots=True)
 class UserContent:
-    """The messages of one user line: the user's text, and results of tools."""
+    """The messages of one user line: the user's text, and tool results."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
 
 def split_user_content(content: Content, known: KnownCalls) -> UserContent:
-    """Return the messages of a user line, results first because the tools ran first."""
+    """Return a user line's messages: results first, because the tools ran first."""
     spoken = UserContent()
     texts: list[str] = []
     images: list[dict[str, Any]] = []
@@ -336,10 +336,10 @@ def _add_user_text(texts: Sequence[str], images: list[dict[str, Any]], spoken: U
 
 
 def _split_texts(texts: Sequence[str]) -> SplitText:
-    """Separate injected blocks from the user's words in several texts."""
+    """Separate injected blocks from the user's words."""
     if len(texts) == 1:
         return _split_text(texts[0], _FOREIGN)
-    # A reminder in its own text ends with that text, whatever a quoted file contains.
+    # A reminder in its own text ends with that text, even if it quotes a closing tag.
     found = [
         _split_text(text, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN) for text in texts
     ]
@@ -366,7 +366,7 @@ def _read_result(block: Block, known: KnownCalls, spoken: UserContent) -> dict[s
             texts.append(part.text)
         elif part.type == "image":
             spoken.skipped["images"] += 1
-    # Results of the memory's own tools are recognised by their fences.
+    # Fences identify results of the memory's own tools.
     apart = split_injected("\n".join(texts), _RESULT_TAGS, keep_recalled=True)
     name = known.names.pop(block.tool_use_id or "", None)
     return drop_empty(
@@ -379,11 +379,11 @@ def _read_result(block: Block, known: KnownCalls, spoken: UserContent) -> dict[s
 
 
 def _describe_media(block: Block) -> dict[str, Any]:
-    """Return the type and size of an image or document, which is not kept itself."""
+    """Return the type and size of an image or document, which is not stored."""
     source = block.source if isinstance(block.source, dict) else {}
     data = source.get("data")
     return {"type": block.type} | drop_empty(
         media_type=clean_name(source.get("media_type")),
-        # Three bytes are four letters.
+        # Base64 has four letters for three bytes.
         bytes=len(data) * 3 // 4 if isinstance(data, str) else None,
     )

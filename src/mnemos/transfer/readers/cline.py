@@ -1,4 +1,4 @@
-"""Reader of Cline, and of Roo Code, which began as a copy of it: a JSON file for each task.
+"""Reader of Cline, and its offshoot Roo Code: a JSON file per task.
 
 Cline's newer versions keep ``ID.messages.json`` with what is known of the session next to it. Older ones, and
 Roo Code, keep ``api_conversation_history.json`` in the folder of the task. Both hold messages in the format
@@ -33,9 +33,9 @@ _ITEM: Final = "history_item.json"
 _INJECTED: Final = frozenset(
     "environment_details explicit_instructions file_content folder_content new_task slash_command".split()
 )
-# Around the words of a user.
+# Tags around a user's words.
 _SPOKEN: Final = re.compile(r"</?(?:user_input|task|feedback|user_message|answer)(?: [^<>]*)?>")
-# The result of a tool that is not called through the API.
+# The result of a tool that was not called through the API.
 _RESULT: Final = re.compile(r"\[(\w+)[^\n]*\] Result:\s*")
 _FOLDER: Final = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\)")
 
@@ -109,7 +109,7 @@ def _read_message(say: Dialogue, message: Mapping[str, Any]) -> Iterator[Item]:
         elif kind == "image":
             yield Skipped("images")
         elif is_user and (found := _RESULT.match(text)):
-            # The text itself is in this part, or in the next one.
+            # The text is in this part or the next one.
             tool = found[1]
             if text[found.end() :].strip():
                 yield from say.answer(None, tool, text[found.end() :], at)

@@ -1,4 +1,4 @@
-"""Reader of Codex rollouts: a JSON line for each item the model saw and each event the user saw.
+"""Reader of Codex rollouts: a JSON line per item of the model or event for the user.
 
 Every message is an item, because Codex resumes from items alone; its event says the same and is not read. A
 fork begins with a copy of its parent session, whose messages keep the keys that they have there.
@@ -71,7 +71,7 @@ READER: Final = Reader(
         ".jsonl",
         f".jsonl{COMPRESSED}",
         folders=("sessions", "archived_sessions"),
-        # By start time, so that a fork comes after its parent.
+        # Sorted by start time, so that a fork comes after its parent.
         key=lambda file: (not file.name.startswith("rollout-"), file.name),
     ),
     read,
@@ -79,7 +79,7 @@ READER: Final = Reader(
 
 
 class _Rollout(Translator):
-    """A file being read: what its lines so far tell about the next ones."""
+    """A file being read: what its lines so far tell about later ones."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         state: dict[str, Any] = mark.state or {}
@@ -87,7 +87,7 @@ class _Rollout(Translator):
         self._is_archived = "archived_sessions" in source.path.parts
         self._about: dict[str, Any] = state.get("session") or {"id": _name_session(source.path)}
         self.is_begun = bool(state.get("begun"))
-        # The session that the messages are from, and their number.
+        # The session that the messages come from, and their number.
         self._origin: str = state.get("origin") or self._about["id"]
         self._count: int = state.get("count") or 0
         self._time: float | None = state.get("time")
@@ -95,10 +95,10 @@ class _Rollout(Translator):
         self._calls: dict[str, str] = dict(state.get("calls") or {})
         self._thought: str = state.get("thought") or ""
         self._total: tuple[int, int] = tuple(state.get("total") or (0, 0))
-        # Of the last message, which waits for them; without one, of the next.
+        # Tokens of the last message, which waits for them, or else of the next one.
         self._tokens: tuple[int, int] = tuple(state.get("tokens") or (0, 0))
         self._last: ImportedMessage | None = None
-        # The end of the line before.
+        # The end of the previous line.
         self._before = Mark(mark.position, mark.line, self.state())
 
     def state(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class _Rollout(Translator):
             raise ValueError("it has no session id")
         if self.is_begun:
             if session_id not in (self._origin, self._about["id"]):
-                # A copy of another session's history begins.
+                # Here, a copy of another session's history begins.
                 self._origin, self._count = session_id, 0
             return
         started = parse_time(payload.get("timestamp"))
@@ -207,7 +207,7 @@ class _Rollout(Translator):
 
     def _item(self, payload: Payload) -> Iterator[Item]:
         kind = payload.get("type", "")
-        # An `agent_message` is one of another agent.
+        # An `agent_message` comes from another agent.
         if kind in ("message", "agent_message"):
             role = payload.get("role") if kind == "message" else "user"
             if role not in ("user", "assistant"):
@@ -293,7 +293,7 @@ class _Rollout(Translator):
         self._count += 1
 
     def _learn_folder(self, environment: str) -> Iterator[Item]:
-        """Learn the folder from injected text: the oldest rollouts have it nowhere else."""
+        """Learn the folder from injected text, its only place in the oldest rollouts."""
         _, opened, rest = environment.partition("<cwd>")
         cwd = clean_name(rest.partition("</cwd>")[0]) if opened else None
         if cwd:
@@ -314,7 +314,7 @@ class _Rollout(Translator):
         self._thought = joined[:_LONGEST_THOUGHT].encode("utf-8", "replace").decode()
 
     def _count_tokens(self, info: Any) -> None:
-        """Count the tokens used since the last total."""
+        """Count the tokens since the last total."""
         total = info.get("total_token_usage") if isinstance(info, dict) else None
         if not isinstance(total, dict):
             return
@@ -326,14 +326,14 @@ class _Rollout(Translator):
 
 
 def _name_session(path: Path) -> str:
-    """Return a session id from the name of a file without one."""
+    """Return a session id made from the name of a file without one."""
     stem = path.name.removesuffix(COMPRESSED).removesuffix(".jsonl")
     found = _ID.search(stem)
     return found.group() if found else clean_name(stem) or "unknown"
 
 
 def _get_spawn(source: Any) -> dict[str, Any]:
-    """Return what a session knows of the one that started it."""
+    """Return what a session knows about the one that started it."""
     agent = source.get("subagent", source.get("sub_agent")) if isinstance(source, dict) else None
     spawn = agent.get("thread_spawn") if isinstance(agent, dict) else None
     return spawn if isinstance(spawn, dict) else {}

@@ -20,12 +20,12 @@ _INJECTED: Final = frozenset(
     user_shell_command
     """.split()
 )
-# Around text by others: instructions in a repository, and output of commands.
+# Tags around other text: a repository's instructions, and output of commands.
 _FOREIGN: Final = tuple(
     frozenset({tag}) for tag in ("user_instructions", "user_shell_command", "skill", "subagent_notification")
 )
 _CITATIONS: Final = frozenset({"oai-mem-citation"})
-# Texts that are injected as a whole: beginning, end, name.
+# Whole texts that are injected: beginning, end, name.
 _WHOLE: Final = (
     ("# AGENTS.md instructions", "</INSTRUCTIONS>", "AGENTS.md"),
     ("<permissions instructions>", "</permissions instructions>", "permissions"),
@@ -39,9 +39,9 @@ Payload = Mapping[str, Any]
 
 
 def parse_line(data: bytes) -> tuple[str, Any, Payload | None]:
-    """Return the type, time and payload of a line; ValueError if it is not one.
+    """Return a line's type, time and payload. ValueError if it is not Codex's.
 
-    Since September 2025 Codex writes an envelope around each payload. The oldest lines have no type.
+    Since September 2025, Codex writes an envelope around each payload. The oldest lines have no type.
     """
     found = decode_object(data)
     kind, payload = found.get("type", ""), found.get("payload")
@@ -57,7 +57,7 @@ def parse_line(data: bytes) -> tuple[str, Any, Payload | None]:
 
 @dataclass(slots=True)
 class Words:
-    """The text of a message, separated from injected blocks."""
+    """A message's text, separated from injected blocks."""
 
     text: str = ""
     injected: list[tuple[str, str]] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Words:
 
 
 def extract_words(role: str, content: Any) -> Words:
-    """Return the text of a message; ValueError if the content can't be one."""
+    """Return a message's text. ValueError if the content can't be one."""
     words = Words()
     texts: list[str] = []
     for part in list_content_parts(content):
@@ -97,14 +97,14 @@ def list_content_parts(content: Any) -> list[dict[str, Any]]:
 def hash_text(text: str) -> str:
     """Return a hash that ignores white space."""
     digest = blake2b(digest_size=8)
-    # In pieces: the list of the words of a long text takes many times its memory.
+    # In pieces, because a list of a long text's words takes many times its memory.
     for start in range(0, len(text), _PIECE):
         digest.update("".join(text[start : start + _PIECE].split()).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
 def extract_thoughts(payload: Payload) -> list[str]:
-    """Return the summary of a chain of thought, or the chain if it is not encrypted."""
+    """Return the summary of the reasoning, or the reasoning unless it is encrypted."""
     for parts in (payload.get("summary"), payload.get("content")):
         found = [
             part["text"]
@@ -136,7 +136,7 @@ def get_call(payload: Payload) -> tuple[str, Any] | None:
 
 
 def extract_result(payload: Payload) -> tuple[str, dict[str, Any], int]:
-    """Return the output of a tool, its metadata, and the number of images in it."""
+    """Return a tool's output, its metadata, and its number of images."""
     output = payload.get("output") if payload.get("output") is not None else payload.get("tools")
     if isinstance(output, str) and output.startswith(_RESULT):
         try:
@@ -171,7 +171,7 @@ def _to_text(content: Any) -> tuple[str, int]:
 
 
 def _dump(value: Any) -> str:
-    """Return a value as JSON; empty if it is nested too deeply."""
+    """Encode a value as JSON; empty if it is nested too deeply."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -197,5 +197,5 @@ def _separate(role: str, text: str, words: Words) -> str:
 
 
 def _is_frame(text: str) -> bool:
-    """True if it only frames an image."""
+    """True if the text only frames an image."""
     return len(text) < 200 and (text.startswith("<image") or text == "</image>")

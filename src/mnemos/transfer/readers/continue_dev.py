@@ -1,4 +1,4 @@
-"""Reader of Continue: a JSON file for each session, of the editor and of the command line."""
+"""Reader of Continue: a JSON file per session of the editor or the command line."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _read_item(say: Dialogue, item: Mapping[str, Any], *, is_last: bool) -> Iter
         for state in states:
             yield from _read_call(say, state)
     elif role != "tool":
-        # Thinking and the system prompt. Results are with their calls.
+        # Skip thinking and the system prompt. Results are with their calls.
         yield OWN_RECORDS
 
 
@@ -94,7 +94,7 @@ def _read_call(say: Dialogue, state: Mapping[str, Any]) -> Iterator[Item]:
         return
     function = get_object(get_object(state, "toolCall"), "function")
     call_id, name = state.get("toolCallId"), function.get("name")
-    # Some models give the same id to each of their calls, so the keys come from the content.
+    # Some models reuse call ids, so the keys come from the content.
     yield from say.call(call_id, name, function.get("arguments"), None, key=say.count(f"{state}"))
     output = "\n".join(str(one.get("content") or "") for one in get_objects(state, "output"))
     is_error = state.get("status") == "errored"
@@ -102,7 +102,7 @@ def _read_call(say: Dialogue, state: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def _find_start(path: Path, session_id: str) -> float | None:
-    """Return when a session began, which only the list of sessions tells."""
+    """Return a session's start, which only the list of sessions tells."""
     listed = path.with_name(_LIST)
     try:
         found = decode_object(b'{"list":' + read_whole(listed) + b"}") if is_file(listed) else {}

@@ -1,4 +1,4 @@
-"""Reader of the chats of VS Code, such as Copilot's: a file per session, as an object or a log of changes.
+"""Reader of VS Code's chats, such as Copilot: a file per session, or its log.
 
 The log begins with the whole session. Each further line replaces a value, adds to a list or deletes a value.
 """
@@ -33,7 +33,7 @@ _INITIAL, _SET, _PUSH, _DELETE = range(4)
 # States of an answer: complete, cancelled, failed.
 _ENDED: Final = (1, 2, 3)
 _READ: Final = (None, "markdownContent", "inlineReference", "thinking")
-# Kinds of parts that show progress, changes of files or buttons.
+# Parts that only show progress, file changes or buttons.
 _NOT_SAID: Final = tuple(
     """
     agent clearToPreviousToolInvocation codeblockUri codeCitation command confirmation elicitation
@@ -76,7 +76,7 @@ READER: Final = Reader(
 
 
 def _load(path: Path) -> Mapping[str, Any]:
-    """Return a session as it is after all changes. A last line that is being written is left out."""
+    """Return a session after all changes, ignoring an incomplete last line."""
     data = read_whole(path)
     if path.suffix != ".jsonl":
         return decode_object(data)
@@ -156,7 +156,7 @@ def _read_tool(say: Dialogue, part: Mapping[str, Any], at: float | None) -> Iter
 
 
 def _render(part: Mapping[str, Any]) -> str:
-    """Return the text of a part of an answer: Markdown, or the name of a file within it."""
+    """Return the text of an answer's part: Markdown, or the name of a file in it."""
     kind = part.get("kind")
     if kind is None:
         return _text(part)
@@ -170,10 +170,10 @@ def _render(part: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return text, or the value of Markdown."""
+    """Return a text, or the text of a Markdown value."""
     return value if isinstance(value, str) else get_text(value, "value") if isinstance(value, dict) else ""
 
 
 def _find_folder(path: Path) -> str | None:
-    """Return the folder of a workspace, which is in a file next to the folder of chats."""
+    """Return a workspace's folder, which is in a file next to the folder of chats."""
     return parse_folder(read_beside(path.parent.with_name(_WORKSPACE)).get("folder"))

@@ -1,4 +1,4 @@
-"""Reader of the global ``state.vscdb`` of Cursor: a value per conversation, and one per message ("bubble").
+"""Reader of Cursor's global ``state.vscdb``: a value per conversation and message.
 
 The format is not public; it is known from descriptions by others. Only keys of conversations and messages are
 read: the database also holds secrets.
@@ -31,7 +31,7 @@ KIND: Final = "cursor"
 _FILE: Final = "state.vscdb"
 _USER, _ASSISTANT = 1, 2
 _WORKSPACES: Final = "workspaceStorage"
-# Milliseconds. The time of a conversation may be that of its beginning until an answer is complete.
+# In milliseconds. A conversation may have the time of its start until an answer is complete.
 _OVERLAP: Final = 3_600_000
 
 
@@ -43,7 +43,7 @@ READER: Final = Reader(KIND, "Cursor", database_named(_FILE), read, holds_many=T
 
 
 class _Conversations:
-    """The conversations of a database, and the folders they belong to."""
+    """A database's conversations, and the folders they belong to."""
 
     def __init__(self, path: Path) -> None:
         self._storage = path.parent.parent / _WORKSPACES
@@ -90,7 +90,7 @@ class _Conversations:
 
 
 def _order(about: Mapping[str, Any], stored: dict[str, Any]) -> list[tuple[str, Mapping[str, Any]]] | None:
-    """Return the messages of a conversation in their order; None if it does not say which they are.
+    """Return a conversation's messages in order; None if it doesn't list them.
 
     Older versions keep them within the conversation.
     """
@@ -98,7 +98,7 @@ def _order(about: Mapping[str, Any], stored: dict[str, Any]) -> list[tuple[str, 
         ids = [get_text(one, "bubbleId") for one in get_objects(about, "fullConversationHeadersOnly")]
         inline = get_object(about, "conversationMap")
         found = [(one, _decode(stored.get(one)) or get_object(inline, one)) for one in ids]
-        # One that is not there was never written, or was deleted.
+        # A missing message was never written, or was deleted.
         return [(one, bubble) for one, bubble in found if bubble]
     if isinstance(about.get("conversation"), list):
         return [(get_text(one, "bubbleId"), one) for one in get_objects(about, "conversation")]
@@ -142,7 +142,7 @@ def _speak(
 
 
 def _find_folder(bubbles: list[tuple[str, Mapping[str, Any]]]) -> str | None:
-    """Return the first folder of the workspace that a message was said in."""
+    """Return the first workspace folder that a message belongs to."""
     for _, bubble in bubbles:
         folders = bubble.get("workspaceUris")
         for folder in folders if isinstance(folders, list) else ():
@@ -152,13 +152,13 @@ def _find_folder(bubbles: list[tuple[str, Mapping[str, Any]]]) -> str | None:
 
 
 def _list_conversations(path: Path) -> list[str]:
-    """Return the ids that the database of a workspace lists."""
+    """Return the ids that a workspace's database lists."""
     if not is_file(path):
         return []
     try:
         with agent_database(path, "cursor_workspace") as database:
             listed = [decode_column(row["data"]) for row in database.sessions()]
     except (MnemosError, ValueError):
-        # It says no more than the folder of a conversation.
+        # The workspace only tells the folder of a conversation.
         return []
     return [get_text(one, "composerId") for data in listed for one in get_objects(data, "allComposers")]

@@ -1,4 +1,4 @@
-"""Messages of a conversation in another program, with keys by which each is stored once."""
+"""A conversation's messages, with keys by which each is stored once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, par
 from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
 from mnemos.transfer.readers.injected_text import describe_injected, split_injected
 
-# Characters kept of the thinking of a model.
+# Characters to keep of a model's thinking.
 _LONGEST_THOUGHT: Final = 20_000
 
 INJECTED: Final = Skipped("injected context")
@@ -34,7 +34,7 @@ def make_conversation(
     branch: Any = None,
     version: Any = None,
 ) -> Conversation:
-    """Return a session of a program, or of a sub-agent in it."""
+    """Make a session of a program, or of one of its sub-agents."""
     about = drop_empty(
         program=kind if is_agent else None,
         cwd=clean_name(cwd),
@@ -56,8 +56,8 @@ def make_conversation(
 class Dialogue:
     """Makes the messages of one conversation.
 
-    The key of a message is the program's id of it. Without one it is the text and the number of times that it
-    was said before, so that messages that are inserted or removed change no other key.
+    The key of a message is the program's id for it. Without one, it is the text and the number of its
+    repetition, so inserting or removing messages changes no other key.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class Dialogue:
         self._names: dict[str, Any] = {}
 
     def note_unknown(self, kind: Any) -> Iterator[Item]:
-        """Yield a note that a kind of part is not known; once for each kind."""
+        """Yield a note that a kind of part is unknown, once for each kind."""
         if str(kind) not in self._unknown:
             self._unknown.add(str(kind))
             yield Unreadable(0, f"{self.session_id}: a part of the type {kind!r:.40} is not known")
 
     def ask(self, text: str, at: float | None, key: Any = None) -> Iterator[Item]:
-        """Yield what a user said, without what the program added."""
+        """Yield the user's text, without what the program added."""
         apart = split_injected(text, self._injected)
         if apart.text.strip():
             metadata = drop_empty(uuid=clean_name(key), injected=describe_injected(apart.injected))
@@ -101,7 +101,7 @@ class Dialogue:
         tokens: tuple[Any, Any] = (0, 0),
         model: Any = None,
     ) -> Iterator[Item]:
-        """Yield what a model said."""
+        """Yield the model's text."""
         if text.strip():
             thinking = "\n\n".join(thoughts)[:_LONGEST_THOUGHT]
             metadata = drop_empty(uuid=clean_name(key), thinking=thinking, model=clean_name(model))
@@ -111,7 +111,7 @@ class Dialogue:
     def call(
         self, call_id: Any, name: Any, arguments: Any, at: float | None, key: Any = None
     ) -> Iterator[Item]:
-        """Yield a call of a tool, whose key by default is its id."""
+        """Yield a tool call. Its default key is its id."""
         if call_id:
             self._names[str(call_id)] = name
         fields = {"role": "assistant", "tool_calls": [make_call(call_id, name, arguments)]}
@@ -120,7 +120,7 @@ class Dialogue:
     def answer(
         self, call_id: Any, name: Any, text: str, at: float | None, key: Any = None, *, is_error: bool = False
     ) -> Iterator[Item]:
-        """Yield the result of a call, likewise. By default it has the name of its call."""
+        """Yield the result of a call. Its default name is the call's."""
         fields = drop_empty(
             role="tool",
             content=text.strip() or "[no output]",
@@ -146,14 +146,14 @@ class Dialogue:
         return ImportedMessage(self.session_id, f"{self._origin}/{key}", fields, (), *tokens)
 
     def count(self, said: str) -> str:
-        """Return a key for a message without an id: a hash, and the number of times that it was said."""
+        """Return a key for a message without an id: its hash and repetition number."""
         digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         self._said[digest] += 1
         return f"{digest}/{self._said[digest]}"
 
 
 def render_content(content: Any) -> str:
-    """Return the text of a message or result: text itself, or a list of parts; other data as JSON."""
+    """Return text unchanged, the text of a list of parts, or other data as JSON."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):

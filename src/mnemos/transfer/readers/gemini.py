@@ -1,6 +1,6 @@
-"""Reader of Gemini CLI: a JSON line for each record of a chat, or one JSON object in older versions.
+"""Reader of Gemini CLI: a JSON line per record, or one object in older versions.
 
-A record is written again when more of it is known, so texts, calls and results have keys of their own.
+A record is written again when more of it is known, so texts, calls and results have separate keys.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
             yield from chat.translate(read_whole(source.path), 0)
         except ValueError as exc:
             yield Unreadable(0, f"it is not a chat: {exc}")
-        # It is rewritten as a whole.
+        # This file is always rewritten as a whole.
         yield BEGINNING
         return
     yield from translate_lines(source, mark, chat, "it is not a line of a chat")
@@ -65,7 +65,7 @@ READER: Final = Reader(
         ".json",
         ".jsonl",
         wanted=lambda file: _CHATS in (file.parent.name, file.parent.parent.name),
-        # Those of sub-agents come after the others.
+        # Sub-agents' chats come last.
         key=lambda file: (file.parent.name != _CHATS, file),
     ),
     read,
@@ -196,7 +196,7 @@ class _Chat(Translator):
 
 
 def _find_root(path: Path) -> str | None:
-    """Return the project of a chat, which is in a file next to the folder of chats."""
+    """Return a chat's project, which is in a file next to the folder of chats."""
     folder = next((one.parent for one in path.parents if one.name == _CHATS), None)
     if folder is None or not is_file(folder / _ROOT):
         return None

@@ -1,4 +1,4 @@
-"""Parts of a message in the format of Gemini's API, which Gemini CLI and Qwen Code record."""
+"""Message parts in the format of Gemini's API, used by Gemini CLI and Qwen Code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnemos.transfer.foreign_files import clean_name
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of a message by kind. Calls are (id, name, arguments), results (id, name, text)."""
+    """A message's parts by kind. Calls: (id, name, arguments); results: (id, name, text)."""
 
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -25,7 +25,7 @@ class Parts:
 
 
 def split_parts(content: Any) -> Parts:
-    """Return the parts of text, of one part or of a list; ValueError if it is something else."""
+    """Return the parts of a text, a part or a list. ValueError for anything else."""
     found = Parts()
     if content is None:
         return found

@@ -43,7 +43,7 @@ def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
     )
     say = Dialogue(f"goose-{row['id']}", started or 0.0, _INJECTED)
     for message in database.rows("messages", row["id"]):
-        # Its own prompts, such as a summary, are for the model only.
+        # Goose's own prompts, such as summaries, are only for the model.
         if decode_column(message.get("metadata_json")).get("userVisible") is False:
             yield INJECTED
             continue
@@ -55,7 +55,7 @@ def _read_message(say: Dialogue, message: Row, parts: list[dict[str, Any]]) -> I
     at = parse_time(message.get("created_timestamp"))
     texts = "\n".join(get_text(part, "text") for part in parts if part.get("type") == "text")
     thoughts = [get_text(part, "thinking") for part in parts if part.get("type") == "thinking"]
-    # Goose writes a session anew when it is shortened, so the keys come from the content.
+    # Goose rewrites a session to shorten it, so the keys come from the content.
     if message.get("role") == "user":
         yield from say.ask(texts, at)
     else:

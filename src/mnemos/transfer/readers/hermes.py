@@ -27,20 +27,20 @@ from mnemos.transfer.reader import (
 )
 
 _SPOKEN: Final = frozenset({"user", "assistant", "tool"})
-# Hermes marks content that is not plain text with this prefix.
+# Hermes prefixes content other than plain text with this.
 _ENCODED: Final = "\0json:"
 _CUT: Final = "… [cut]"
-# A text of this length that is repeated in a compacted session is a copy; a shorter one may be said twice.
+# In a compacted session, a repeated text of this length is a copy. A shorter one may be said twice.
 _LEAST_COPY: Final = 40
 _ABOUT: Final = ("cwd", "git_branch", "display_name", "chat_id", "thread_id")
 KIND: Final = "hermes"
-# The limit of a message; the store has a lower one.
+# The limit of a message. The store's limit is lower.
 _LONGEST: Final = 1 << 30
 _LONGEST_PROMPT: Final = 100_000
 
 
 def convert_session(found: HermesSession, *, before: float, longest: int) -> dict[str, Any]:
-    """Return a session in the format of ``import_sessions``, with the messages before a moment.
+    """Convert a session for ``import_sessions``, with messages before a moment.
 
     Messages longer than ``longest`` characters are cut.
     """
@@ -71,7 +71,7 @@ def convert_session(found: HermesSession, *, before: float, longest: int) -> dic
 
 
 def _drop_copies(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield rows without undone messages and the copies that in-place compaction leaves."""
+    """Yield rows without undone messages and copies made by compaction in place."""
     rows = [row for row in rows if row.get("active", 1) != 0 or row.get("compacted")]
     if not any(row.get("compacted") for row in rows):
         yield from rows
@@ -93,13 +93,13 @@ def _message(row: Mapping[str, Any], longest: int) -> dict[str, Any] | None:
         return None
     content = _content(row.get("content"), longest)
     if role != "tool":
-        # The results of the memory's own tools are recognised by their fences.
+        # Fences identify results of the memory's own tools.
         content = strip_fences_in_content(content)
     calls = _decode(row.get("tool_calls"))
     if not content and not calls:
         return None
     fields = {
-        # The row id, by which an import recognises the message.
+        # An import recognises the message by its row id.
         "id": row.get("id"),
         "role": role,
         "content": content or None,
@@ -144,14 +144,14 @@ def _decode(text: Any) -> Any:
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Yield every session and a mark after each, always from the first."""
+    """Yield every session and a mark after each, always from the first one."""
     number = 0
     try:
         with hermes_state(source.path) as state:
             ids = sort_parents_first(state.parents(), allow_cycles=True)
             for number, session_id in enumerate(ids, start=1):
                 yield from _read_session(state, session_id, number)
-                # Before the end, because only the last mark may say that everything was read.
+                # Yielded before the end, because only the last mark may say that everything was read.
                 yield Mark(source.size * number // (len(ids) + 1), number)
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{source.path} has text that is not UTF-8: {exc}") from exc
@@ -173,7 +173,7 @@ def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[
         yield Unreadable(number, str(exc))
         return
     if found is None:
-        # Deleted since the list was read.
+        # The session was deleted since the list was read.
         return
     session = convert_session(found, before=math.inf, longest=_LONGEST)
     said = session["messages"]

@@ -1,4 +1,4 @@
-"""Text that a program injected into a message, in blocks between tags."""
+"""Text that a program injects into messages, in blocks between tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mnemos.text.fences import strip_fences
 
-# Characters kept of each block.
+# Characters to keep of each block.
 _KEPT: Final = 4_000
 _CUT: Final = "… [cut]"
 # The name of a tag and of its first attribute.
@@ -20,7 +20,7 @@ _LONGEST_TAG: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SplitText:
-    """The text of a message, and the injected blocks with their tags."""
+    """A message's text, and the injected blocks with their tags."""
 
     text: str
     injected: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ def split_injected(
     *,
     keep_recalled: bool = False,
 ) -> SplitText:
-    """Separate the blocks ``<tag>…</tag>`` from a text; a tag that is not closed is text.
+    """Separate the blocks ``<tag>…</tag>`` from a text. Unclosed tags are text.
 
     A tag may have attributes. One named with an attribute, ``channel source``, must begin with it.
     ``foreign`` are groups of tags around text by anybody, such as the output of a command. It may contain a
@@ -67,7 +67,7 @@ def _find_group(tag: str, foreign: Collection[Collection[str]]) -> Collection[st
 
 
 def _strip_tags(text: str, group: Collection[str]) -> str:
-    """Return the inside of a block without the tags of its group."""
+    """Return the inside of a block without its group's tags."""
     for tag in group:
         text = text.replace(f"</{tag}>", "\0").replace(f"<{tag}>", "\0")
     return "\n".join(part.strip() for part in text.split("\0") if part.strip()) if group else text.strip()
@@ -94,7 +94,7 @@ def _find_blocks(
             if last > close:
                 closing, close = f"</{tag}>", last
         if close < 0:
-            # Searched once, because many opening tags without a closing one would take quadratic time.
+            # Searched once, because many unclosed tags would otherwise take quadratic time.
             unclosed.add(name)
             continue
         at = close + len(closing)

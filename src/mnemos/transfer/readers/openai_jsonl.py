@@ -1,6 +1,7 @@
-"""Reader of OpenAI-format JSON lines: one conversation or one message per line, and our own exports.
+"""Reader of JSON lines in OpenAI's format, including our own exports.
 
-A conversation or message without an id gets a hash of its content, which is the same when it is read again.
+A line is a conversation or a message. One without an id gets a hash of its content, which is the same
+whenever it is read.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _DATA_URL: Final = re.compile(r"data:([\w.+/-]{0,100})[^,]{0,100},")
 # A shorter id, such as 7, is only unique within its file.
 _UNIQUE_LENGTH: Final = 16
 _MAX_CALLS: Final = 64
-# Deeper than any message needs, and within the limits of the stores.
+# More than any message needs, and within the stores' limits.
 _MAX_DEPTH: Final = 40
 _PIECE: Final = 1 << 20
 
@@ -68,7 +69,7 @@ READER: Final = Reader(KIND, "JSON lines", files_with(".jsonl"), read)
 
 
 class _Lines(Translator):
-    """A file being read. ``state`` is that of the session which a file of messages is."""
+    """A file being read. ``state`` is for the session that a file of messages forms."""
 
     def __init__(self, source: SourceFile, mark: Mark) -> None:
         self.is_understood = mark != BEGINNING
@@ -84,7 +85,7 @@ class _Lines(Translator):
         found = decode_object(data)
         body = found.get("body")
         if isinstance(body, dict) and "messages" in body:
-            # A line of a batch request.
+            # This is a line of a batch request.
             found = {**found, **body}
         if isinstance(found.get("messages"), list):
             items = list(self._conversation(found, data))
@@ -131,7 +132,7 @@ class _Lines(Translator):
 
 @dataclass(slots=True)
 class _Session:
-    """State of the messages so far, needed to read the next ones."""
+    """The state that later messages of a session need."""
 
     id: str
     time: float
@@ -147,7 +148,7 @@ class _Session:
         return drop_empty(id=self.id, time=self.time, said=self.said, calls=dict(self.calls) or None)
 
     def items(self, found: Mapping[str, Any], *, is_exact: bool) -> Iterator[Item]:
-        """Yield a message. With ``is_exact`` it is from an export of ours and is kept unchanged."""
+        """Yield a message. ``is_exact``: our own export, which is kept unchanged."""
         at = parse_time(_get_time(found))
         self.time = at if at is not None else self.time
         role = found.get("role")
@@ -174,7 +175,7 @@ class _Session:
             content = "[no output]"
         made = self._make_message(role, found, content, calls, pruner.prune(found.get("metadata")))
         if given and (role == "tool" or is_exact):
-            # Results of the memory's own tools are recognised by their fences.
+            # Fences identify results of the memory's own tools.
             made.fields["content"] = given
         yield made
 
@@ -222,7 +223,7 @@ class _Session:
 
 @dataclass(slots=True)
 class _Pruner:
-    """Removes the bytes of images and files from values, and counts them."""
+    """Removes and counts the bytes of images and files."""
 
     keeps_bytes: bool = False
     removed: int = 0
@@ -251,7 +252,7 @@ class _Pruner:
 
 
 def _decoded_size(letters: int) -> int:
-    """Return the bytes of base64 text: four letters are three bytes."""
+    """Return the decoded size of base64 text, with three bytes for four letters."""
     return letters * 3 // 4
 
 
@@ -315,13 +316,13 @@ def _get_id(found: Mapping[str, Any]) -> str | None:
 
 
 def _name(value: Any) -> str | None:
-    """Return a valid name unchanged, as ours may have unprintable characters such as joiners."""
+    """Return a valid name unchanged, since our exports may contain joiners."""
     return value if isinstance(value, str) and can_be_name("name", value) else clean_name(value)
 
 
 def _hash_message(role: str, content: Any, calls: Any) -> str:
     if isinstance(content, str) and len(content) > _PIECE:
-        # In pieces: the representation of a long text takes several times its memory.
+        # In pieces, because the representation of a long text takes several times its memory.
         parts = (content[start : start + _PIECE] for start in range(0, len(content), _PIECE))
         content = [_hash(part.encode("utf-8", "surrogatepass")) for part in parts]
     return _hash(repr((role, content, calls)).encode("utf-8", "surrogatepass"))

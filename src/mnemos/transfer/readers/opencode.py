@@ -1,4 +1,4 @@
-"""Reader of the ``opencode.db`` of OpenCode: messages, and the parts that each of them has."""
+"""Reader of OpenCode's ``opencode.db``: messages and their parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _read_session(database: AgentDatabase, row: Row) -> Iterator[Item]:
         times = get_object(data, "time")
         is_answer = data.get("role") == "assistant"
         if is_answer and not times.get("completed") and number == len(messages):
-            # It is being written. One that was interrupted is complete once another message follows.
+            # It is still being written. An interrupted one is complete once another message follows.
             yield UNFINISHED
         elif is_answer and data.get("summary") is True:
             yield INJECTED
@@ -61,7 +61,7 @@ def _begin(row: Row, model: str | None) -> Conversation:
 
 
 class _Message:
-    """A message being read: its parts are said one after the other."""
+    """A message being read, part after part."""
 
     def __init__(self, say: Dialogue, data: Mapping[str, Any], at: float | None, model: str | None) -> None:
         self._say = say
@@ -100,7 +100,7 @@ class _Message:
         state = get_object(part, "state")
         times = get_object(state, "time")
         call_id, name = part.get("callID"), part.get("tool")
-        # The same model may give the same id to each of its calls.
+        # Some models give all their calls the same id.
         yield from self._say.call(
             call_id, name, state.get("input"), parse_time(times.get("start")) or self._at, key
         )

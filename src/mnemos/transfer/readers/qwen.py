@@ -1,4 +1,4 @@
-"""Reader of Qwen Code: a JSON line for each record of a chat, with Gemini's parts in an envelope."""
+"""Reader of Qwen Code: a JSON line per record, with Gemini's parts inside."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from mnemos.transfer.readers.gemini_parts import split_parts
 KIND: Final = "qwen"
 _FOLDERS: Final = frozenset({"chats", "subagents"})
 _INJECTED: Final = frozenset({"system-reminder", "hook_context", "state_snapshot", "session_context"})
-# Messages with the role of a user that no user wrote.
+# Messages in the user's role that no user wrote.
 _NOT_SAID: Final = frozenset({"notification", "cron", "goal_runtime", "agent_bootstrap"})
 
 
@@ -47,7 +47,7 @@ READER: Final = Reader(
     files_with(
         ".jsonl",
         wanted=lambda file: not _FOLDERS.isdisjoint(file.parts),
-        # Those of sub-agents come after the others.
+        # Sub-agents' chats come last.
         key=lambda file: ("subagents" in file.parts, file),
     ),
     read,
@@ -107,7 +107,7 @@ class _Chat(Translator):
             model = record.get("model")
             model = model if model != self._about.get("model") else None
             yield from say.reply(parts.text, at, uuid, thoughts=parts.thoughts, tokens=tokens, model=model)
-        # Some models give the same id to each of their calls.
+        # Some models give all their calls the same id.
         for number, (call_id, name, arguments) in enumerate(parts.calls):
             yield from say.call(call_id, name, arguments, at, f"{uuid}/{number}")
         for number, (call_id, name, text) in enumerate(parts.results):
@@ -130,12 +130,12 @@ class _Chat(Translator):
 
 
 def _unescape_fences(text: str) -> str:
-    """Return a prompt with the marks of our fences as they were before Qwen Code escaped what a hook said."""
+    """Restore the marks of our fences, which Qwen Code escapes in a hook's output."""
     for name in NAMES if "&lt;" in text else ():
         text = text.replace(f"&lt;{name}&gt;", f"<{name}>").replace(f"&lt;/{name}&gt;", f"</{name}>")
     return text
 
 
 def _find_origin(record: Any) -> str | None:
-    """Return the session that a record was copied from when a user branched it off."""
+    """Return the session that a record was copied from by branching."""
     return clean_name(get_object(record, "forkedFrom").get("sessionId"))

@@ -1,4 +1,4 @@
-"""Reader of the ``threads.db`` of Zed: a JSON document for each thread, usually compressed."""
+"""Reader of Zed's ``threads.db``: a JSON document per thread, usually compressed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Sync of two memories: each sends what the other lacks, and both end with the same."""
+"""Sync of two memories: each sends what the other lacks, until both are equal."""

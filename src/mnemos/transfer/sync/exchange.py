@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 CLOCK_SECONDS: Final = 3600.0
-"""The most by which another clock may be ahead."""
+"""Maximum seconds by which another clock may be ahead."""
 _ROUNDS: Final = 4
 _AT_ONCE: Final = 200
-"""Addresses asked for in one request."""
+"""Maximum addresses per request."""
 _REPLY_CHARACTERS: Final = 4_000_000
 _PUSH_CHARACTERS: Final = 2_000_000
 _MOST_ADDRESSES: Final = 2_000_000
-# After every part of a session: all its messages are the same.
+# Sorts after every part of a session: all its messages are the same.
 _NO_PART: Final = 1 << 24
 _LONGEST_ADDRESS: Final = 1_100
 
@@ -88,14 +88,14 @@ class Report:
 
 
 def identify(memory: Memory) -> str:
-    """Return a name for this memory in this space that no other machine has."""
+    """Return a unique name for this memory and space, different on every machine."""
     where = f"{memory.home.location} {memory.folder}"
     return make_key(platform.node(), uuid.getnode(), where, memory.settings.space)[:16]
 
 
 @contextmanager
 def checking(name: str) -> Iterator[None]:
-    """Raise InvalidInput where the other side sent something that does not belong to a sync."""
+    """Raise InvalidInput if the other side sent something that is not part of a sync."""
     try:
         yield
     except (msgspec.ValidationError, RecursionError, UnicodeError) as exc:
@@ -126,7 +126,7 @@ def _is_session(address: str) -> bool:
 
 
 class Answering:
-    """Answers the requests of another machine: ``hello``, ``digests``, ``fetch`` and ``merge``."""
+    """Answers another machine's ``hello``, ``digests``, ``fetch`` and ``merge``."""
 
     def __init__(self, memory: Memory) -> None:
         memory.settings.check_enabled()
@@ -136,7 +136,7 @@ class Answering:
         self._state: State | None = None
 
     def answer(self, request: Any) -> Record:
-        """Return the answer to a request. A request that is wrong raises InvalidInput."""
+        """Return the answer to a request. An invalid request raises InvalidInput."""
         with checking("The other side"):
             match request:
                 case {"ask": "hello"}:
@@ -163,7 +163,7 @@ class Answering:
         return self._state
 
     def _fetch(self, addresses: Sequence[str]) -> dict[str, list[Record]]:
-        """Return as many of these as fit in one answer; at least one."""
+        """Return as many addresses as fit in one answer, at least one."""
         check_digests(dict.fromkeys(addresses, ""))
         found: dict[str, list[Record]] = {}
         size = 0
@@ -222,7 +222,7 @@ def _merge_small(memory: Memory, records: Fetched, tally: Tally, known_there: Kn
 
 
 def _scrub(memory: Memory, tally: Tally) -> None:
-    """Erase the bytes of what was forgotten."""
+    """Erase the bytes of forgotten text."""
     if not tally.is_scrubbed:
         tally.is_scrubbed = memory.storage.scrub()
 
@@ -239,7 +239,7 @@ def _pick(digests: Digests, kind: str) -> dict[str, str]:
 
 
 def sync(memory: Memory, peer: Peer, progress: Progress, *, dry_run: bool = False) -> Report:
-    """Sync with another memory that answers; repeat an interrupted call to complete it."""
+    """Sync with a memory that answers. Repeat an interrupted call to complete it."""
     with checking(peer.name):
         return _sync(memory, peer, progress, dry_run=dry_run)
 
@@ -285,8 +285,8 @@ def _check_hello(memory: Memory, name: str, hello: Record) -> None:
 
 
 def check_clock(name: str, there: float, here: float) -> None:
-    """Refuse another machine whose clock is far ahead: its changes would override all later ones."""
-    # Not the other way round: what is not a number is refused, too.
+    """Refuse a machine whose clock is far ahead: its changes would always win."""
+    # Written this way round to refuse NaN, too.
     if not there - here <= CLOCK_SECONDS:
         hours = (there - here) / 3600
         raise Refused(
@@ -296,7 +296,7 @@ def check_clock(name: str, there: float, here: float) -> None:
 
 
 def _exchange_removed(memory: Memory, peer: Peer, theirs: Digests, report: Report) -> None:
-    """Exchange removals first: afterwards neither side sends what the other one removed."""
+    """Exchange removals first, so that neither side sends what the other removed."""
     mine = _pick(State(memory, sessions=False).digests, REMOVED)
     differing = [address for address in {*mine, *theirs} if mine.get(address) != theirs.get(address)]
     if not differing:
@@ -314,7 +314,7 @@ def _send(peer: Peer, items: list[Record], report: Report) -> None:
 
 
 def fetch(peer: Peer, addresses: Sequence[str]) -> dict[str, list[Record]]:
-    """Ask for records until all have come."""
+    """Request records until all have come."""
     found: dict[str, list[Record]] = {}
     left = list(addresses)
     while left:
@@ -338,7 +338,7 @@ def pull(
     tally: Tally,
     gone_there: Mapping[str, Gone] | None = None,
 ) -> set[str]:
-    """Merge what the other side has and this one lacks; return the sessions that were looked at."""
+    """Merge what this side lacks. Returns the sessions that were looked at."""
     differing = [address for address, found in theirs.items() if mine.digests.get(address) != found]
     removed = [address for address in differing if address.startswith(f"{REMOVED}/")]
     stones = read_removed(_join(fetch_all(removed), REMOVED)) if removed else []
@@ -386,7 +386,7 @@ def _fetch_sessions(
 
 
 def _put_together(session_id: str, parts: Sequence[int], found: Fetched) -> IncomingSession | None:
-    """Return a session of its parts; None if it is gone. A missing part ends it: the rest comes next time."""
+    """Assemble a session; None if it is gone. A missing part ends it until next time."""
     header = found.get(session_address(session_id, 0))
     if not header:
         return None
@@ -403,7 +403,7 @@ def _put_together(session_id: str, parts: Sequence[int], found: Fetched) -> Inco
 
 
 def _list_items(mine: State, theirs: Digests) -> Iterator[list[Record]]:
-    """Yield what the other side lacks, in requests that are not too long."""
+    """Yield what the other side lacks, in requests of limited size."""
     items: list[Record] = []
     size = 0
     for item in _iterate_items(mine, theirs):
@@ -432,7 +432,7 @@ def _iterate_items(mine: State, theirs: Digests) -> Iterator[Record]:
 
 
 def _iterate_session(mine: State, session_id: str, part: int) -> Iterator[Record]:
-    """Yield a session from a part on; a long one in several pieces, each of which can be merged alone."""
+    """Yield a session from a part on, in pieces that can be merged one by one."""
     header = mine.read(session_address(session_id, 0))
     if not header:
         return

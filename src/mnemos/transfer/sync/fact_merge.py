@@ -1,4 +1,4 @@
-"""Facts of another machine merged into those of this one.
+"""Facts of another machine, merged into this one's.
 
 A statement is the same everywhere and never changes, so both sides get all of them. If two live facts have
 one target, the later one holds; if two machines stated facts about one subject, the update judge decides. How
@@ -55,7 +55,7 @@ class IncomingFact:
 
 
 def merge_scopes(memory: Memory, records: Sequence[Record], tally: Tally) -> None:
-    """Merge units of work: the last opening or closing counts."""
+    """Merge units of work. The last opening or closing counts."""
     lines = [msgspec.convert(record, fact_part.ScopeLine) for record in records]
     for line in lines:
         label = normalize_label(line.label)
@@ -79,7 +79,7 @@ def _merge_scope(tx: Writes, label: str, line: fact_part.ScopeLine, tally: Tally
 
 
 def bury_facts(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> None:
-    """Apply removals of facts that another machine made."""
+    """Apply another machine's removals of facts."""
     wanted = {stone.key: stone for stone in stones}
     found = memory.storage.read(
         lambda tx: [(fact.id, wanted[key]) for fact in read_facts(tx) if (key := removal_key(fact)) in wanted]
@@ -101,7 +101,7 @@ def bury_facts(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> Non
 def merge_facts(
     memory: Memory, records: Sequence[Record], tally: Tally, known_there: KnownThere | None = None
 ) -> None:
-    """Merge facts. With ``known_there``, those that meet here for the first time are judged."""
+    """Merge facts. With ``known_there``, those that meet for the first time are judged."""
     gone = {stone.key for stone in memory.storage.read(lambda tx: tx.tombstones.of_kind(KIND))}
     incoming = [_parse(memory, record, tally) for record in records]
     wanted = [one for one in incoming if one is not None and removal_key(one.fact) not in gone]
@@ -114,7 +114,7 @@ def merge_facts(
 
 
 def fact_key_of(record: Record) -> str | None:
-    """Return the key of a fact that another machine sent; None if it is not a fact."""
+    """Return the key of another machine's fact; None if it is not a fact."""
     names = ("type", "target", "content", "scope", "user_id", "recorded_at", "actor")
     kind, target, content, scope, user, at, actor = (record.get(name) for name in names)
     if not isinstance(target, str) or not isinstance(scope, str | None):
@@ -143,7 +143,7 @@ def _parse(memory: Memory, record: Record, tally: Tally) -> IncomingFact | None:
     fact = fact_part.make_row(
         line,
         clean,
-        # No fact has this id, so the engine chooses one.
+        # No fact has this id, which makes the engine choose one.
         id=fact_part.ALL,
         scope=scope,
         scope_id=None,
@@ -186,7 +186,7 @@ def _find_message(tx: Reads, said: Said | None) -> int | None:
 
 
 def _judge(tx: Writes, number: int, known_there: KnownThere) -> None:
-    """Let the judge compare a new fact with those that the other machine did not know."""
+    """Compare a new fact with those that the other machine did not know."""
     new = tx.facts.get([number])[number]
     if new.state != fact_part.LIVE:
         return

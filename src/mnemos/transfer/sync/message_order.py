@@ -1,8 +1,8 @@
-"""The order of the messages of a session that was continued on two machines.
+"""The order of a session's messages after it continued on two machines.
 
-Both keep what they have in common. The rest is sorted by time; messages of one moment keep their order where
-the machines agree on it, and are sorted by their content where they don't. Each machine comes to the same
-order, whatever it heard first, because every such step sorts more than was sorted before.
+Both keep what they have in common. The rest is sorted by time. Messages of one moment keep their order where
+the machines agree on it, and are sorted by content where they don't. All machines arrive at the same order,
+whichever news they get first, because each such step sorts more than was sorted before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import takewhile, zip_longest
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A message as it is compared. ``key`` is None for a forgotten one: only role and time are left."""
+    """A message to compare. ``key`` is None if forgotten: only role and time are left."""
 
     role: str
     at: float
@@ -24,7 +24,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The place of one message here and there; None where it is missing."""
+    """A message's place here and there; None where it is missing."""
 
     here: int | None
     there: int | None
@@ -32,7 +32,7 @@ class Pair:
 
 
 def merge_order(here: Sequence[Item], there: Sequence[Item], skip: int) -> list[Pair]:
-    """Return the messages of both in their common order. The first ``skip`` are known to be the same."""
+    """Return both machines' messages in common order. ``skip``: the known equal ones."""
     start = skip
     while start < min(len(here), len(there)) and _is_same(here[start], there[start]):
         start += 1
@@ -76,12 +76,12 @@ def _merge_moment(
 def _match(
     here: Sequence[Item], there: Sequence[Item], mine: Sequence[int], theirs: Sequence[int]
 ) -> Iterator[Pair]:
-    """Match messages of one role and moment."""
+    """Match messages of the same role and moment."""
     both = list(zip_longest(mine, theirs))
     agree = all(one is None or two is None or _is_same(here[one], there[two]) for one, two in both)
     keys = [*(here[place].key for place in mine), *(there[place].key for place in theirs)]
     if agree or None in keys:
-        # Two machines wrote different texts at one moment and one was forgotten: no one knows which.
+        # Two machines wrote different texts at one moment, and it is unknown which was forgotten.
         for one, two in both:
             yield Pair(one, two, is_forgotten=True) if not agree else _pair(here, there, one, two)
         return

@@ -1,4 +1,4 @@
-"""The other side of a sync: a program that answers on its standard output, or a folder of files."""
+"""The other side of a sync: a program that answers, or a folder of files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "mnemos-sync"
 LONGEST_FRAME: Final = 160 * 1024 * 1024
-"""Bytes of a request, an answer or a file, unpacked."""
+"""Maximum bytes of a request, an answer or an unpacked file."""
 _READY: Final = b'{"mnemos sync": '
 # Lines that a login shell may print before.
 _MOST_NOISE: Final = 200
@@ -51,7 +51,7 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}")
 _HOST: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
 _USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOST_HOMES: Final = 100
-# Exit codes of ssh, and of the shell that it starts there.
+# Exit codes of ssh and of the remote shell.
 _REASONS: Final = {
     127: "The command mnemos was not found there: install it, on the path of shells that ssh starts.",
     255: "ssh could not log in; it says why above.",
@@ -59,12 +59,12 @@ _REASONS: Final = {
 
 
 def write_frame(value: Record) -> bytes:
-    """Return a request, an answer or a file as JSON. Names stay in their order, which messages keep."""
+    """Encode a request, an answer or a file as JSON, in the order of its names."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def read_frame(data: bytes) -> Record:
-    """Parse a request or an answer; anything but an object raises InvalidInput."""
+    """Parse a request or an answer. Anything but an object raises InvalidInput."""
     if len(data) > LONGEST_FRAME:
         raise InvalidInput(f"A sync message has more than {LONGEST_FRAME >> 20} MB.")
     try:
@@ -91,7 +91,7 @@ def serve(memory: Memory, requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 class Program:
-    """A program that answers requests on its standard output. A context manager, which ends it."""
+    """A program that answers requests on standard output. Leaving the block ends it."""
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
         self.name = name
@@ -151,7 +151,7 @@ class Program:
                 if stream is not None:
                     stream.close()
             except OSError:
-                # It ended before it read everything.
+                # The program ended before it read everything.
                 pass
         try:
             self._process.wait(10)
@@ -161,9 +161,9 @@ class Program:
 
 
 def connect_ssh(url: str, space: str) -> Program:
-    """Return Mnemos on another machine, which ssh starts there.
+    """Start Mnemos on another machine with ssh.
 
-    A host that could be read as an option of ssh is refused.
+    A host that ssh could read as an option is refused.
     """
     parts = urlsplit(url)
     try:
@@ -176,7 +176,7 @@ def connect_ssh(url: str, space: str) -> Program:
         raise InvalidInput(f"{url[:200]!r} is not an ssh address. Use ssh://HOST or ssh://USER@HOST:PORT.")
     where = host if user is None else f"{user}@{host}"
     command = f"mnemos sync --serve --space {shlex.quote(space)}"
-    # A machine that is gone is noticed within a minute and a half.
+    # Notices within a minute and a half that a machine is gone.
     options = ["-T", "-C", "-oServerAliveInterval=30", *(() if port is None else ("-p", str(port)))]
     return Program(f"ssh://{where}", ["ssh", *options, "--", where, command])
 
@@ -193,7 +193,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class SyncFolder:
-    """A folder that several machines reach at different times: each has a subfolder."""
+    """A folder that machines reach at different times, with a subfolder for each."""
 
     def __init__(self, memory: Memory, other: Path) -> None:
         if not other.is_dir():
@@ -260,7 +260,7 @@ class SyncFolder:
         return sorted(name for name in names if name != self._own.name)
 
     def _read_listing(self, home: str, report: Report | None) -> Listing | None:
-        """Return what a machine left; None if that is for another space, or not whole yet."""
+        """Return a machine's listing; None for another space or an incomplete one."""
         try:
             data = _unpack(self._root / home / _MANIFEST)
             listing = msgspec.json.decode(data, type=Listing)
@@ -284,7 +284,7 @@ class SyncFolder:
         return listing
 
     def _read_part(self, listing: Listing, name: str) -> list[Record] | None:
-        """Return the records of a file; None if it is not whole yet."""
+        """Return the records of a file; None if it is incomplete."""
         try:
             data = _unpack(self._place(self._root / listing.home, name))
         except (OSError, zlib.error):
@@ -315,7 +315,7 @@ class SyncFolder:
         )
         if before is None or parts != known:
             self._pack(self._own / _MANIFEST, msgspec.json.encode(listing))
-            # Listed as a copy when something is forgotten later.
+            # If something is forgotten later, this is listed as a copy.
             self._memory.storage.write(lambda tx: tx.audit.note_backup(str(self._own), listing.at))
         listed = {name for _, name in parts.values()}
         for path in self._own.glob("*/*.z"):
@@ -331,12 +331,12 @@ class SyncFolder:
         try:
             files.replace(path, zlib.compress(data, 6))
         except MnemosError as exc:
-            # The merge came before: it is not true that nothing was changed.
+            # The merge came first, so don't claim that nothing was changed.
             reason = str(exc).partition(". ")[0]
             raise type(exc)(f"{reason}. Received changes are kept; sync again to send the rest.") from exc
 
     def _refuse_links(self, path: Path) -> None:
-        """Refuse to write where another machine could have put a link to a file of this one."""
+        """Refuse to write where another machine may have put a link to a local file."""
         below = [path, *path.parents]
         for place in below[: below.index(self._root) + 1]:
             if place.is_symlink():
@@ -348,7 +348,7 @@ def _name(data: bytes) -> str:
 
 
 def _unpack(path: Path) -> bytes:
-    """Return the content of a file. One that unpacks to more than the limit is refused."""
+    """Return a file's content, refusing one that unpacks to more than the limit."""
     with files.open_regular(path) as file:
         packed = file.read(LONGEST_FRAME + 1)
     unpacking = zlib.decompressobj()

@@ -1,4 +1,4 @@
-"""Removals, entries, notes and templates of another machine merged into those of this one."""
+"""Removals, entries, notes and templates of another machine, merged here."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NoteLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_removed(records: Sequence[Record]) -> list[Tombstone]:
-    """Check removals that another machine sent."""
+    """Check another machine's removals."""
     stones = []
     for record in records:
         line = msgspec.convert(record, RemovedLine)
@@ -63,7 +63,7 @@ def read_removed(records: Sequence[Record]) -> list[Tombstone]:
 
 
 def merge_removed(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> None:
-    """Remove here what was removed there, unless it was changed here since."""
+    """Apply removals, except to what was changed here since."""
     known = {(one.kind, one.key): one for one in memory.storage.read(lambda tx: tx.tombstones.of_kind(None))}
     new = [one for one in stones if _is_news(one, known.get((one.kind, one.key)))]
     for kinds, bury in (
@@ -76,7 +76,7 @@ def merge_removed(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> 
 
 
 def revive(memory: Memory) -> None:
-    """Give what was made again after its removal a time later than that, so that it comes back elsewhere."""
+    """Give items that were recreated after a removal a later time, so that they return."""
     revive_sessions(memory)
     entries = _read_stones(memory, ENTRY)
     for row, stone in _find_entries(memory, entries) if entries else ():
@@ -116,7 +116,7 @@ def _put(memory: Memory, stones: Sequence[Tombstone]) -> None:
 
 
 def _find_entries(memory: Memory, stones: Mapping[str, Tombstone]) -> Iterator[tuple[EntryRow, Tombstone]]:
-    """Yield the entries that were removed and not changed since."""
+    """Yield the entries that were removed there and not changed since."""
     after = 0
     while page := memory.storage.read(lambda tx: tx.entries.page(after=after, limit=500)):  # noqa: B023
         after = page[-1].id
@@ -139,7 +139,7 @@ def _bury_entry(tx: Writes, row: EntryRow, stone: Tombstone) -> None:
 
 
 def merge_entries(memory: Memory, records: Sequence[Record], tally: Tally) -> None:
-    """Merge entries: the last change of a key counts."""
+    """Merge entries. The last change of a key counts."""
     part = EntryPart(memory)
     stones, now = _read_stones(memory, ENTRY), memory.clock()
     rows = [part.parse(record) for record in records]
@@ -148,7 +148,7 @@ def merge_entries(memory: Memory, records: Sequence[Record], tally: Tally) -> No
         for row in some:
             here = tx.entries.get(row.user, row.key)
             if here is None or is_expired(here):
-                # An expired one may be there until it is cleaned up.
+                # An expired entry may exist until it is cleaned up.
                 tx.entries.restore(row)
                 tally.add("entries")
             elif (here.updated_at, _content(here)) < (row.updated_at, _content(row)):
@@ -185,20 +185,20 @@ def _bury_notes(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> No
 
 
 def _erase_log(memory: Memory, tx: Writes, book: Book) -> None:
-    """Erase earlier versions of a file from the log, as where a note of it was forgotten."""
+    """Erase a file's earlier versions from the log, as if its note was forgotten here."""
     tx.audit.scrub(note_changes.ref(book))
     tx.audit.record(
         at=memory.clock(),
         actor=memory.settings.current_actor,
         operation=note_changes.FORGET,
         ref=note_changes.ref(book),
-        # The next version begins with what is left.
+        # The next version starts from what is left.
         after=join_entries(memory.notebook.entries(book)),
     )
 
 
 def merge_notes(memory: Memory, book: Book, records: Sequence[Record], tally: Tally) -> None:
-    """Merge the notes of one file: both keep all, by the time they came, as far as there is room."""
+    """Merge a file's notes in the order they came, as far as there is room."""
     stones, notebook = _read_stones(memory, NOTE), memory.notebook
     lines = [msgspec.convert(record, NoteLine) for record in records]
     there = {one.text: one.at for one in lines if note_removal_key(book, one.at, one.text) not in stones}
@@ -209,7 +209,7 @@ def merge_notes(memory: Memory, book: Book, records: Sequence[Record], tally: Ta
             _add_note(memory, book, entry, tally)
         entries = notebook.entries(book)
         times = there | {entry: min(at, there.get(entry, at)) for entry, at in here.items()}
-        # Notes that recall does not have come first.
+        # Notes unknown to recall come first.
         merged = sorted(entries, key=lambda entry: (times.get(entry, -inf), digest(entry)))
         if merged != entries:
             notebook.exchange(book, entries, merged)
@@ -218,7 +218,7 @@ def merge_notes(memory: Memory, book: Book, records: Sequence[Record], tally: Ta
 
 def _add_note(memory: Memory, book: Book, entry: str, tally: Tally) -> None:
     try:
-        # A turn each, so that one that does not fit keeps no other out.
+        # One turn per note, so that one that does not fit doesn't keep others out.
         memory.notebook.begin_turn()
         memory.notebook.add(entry, target=book)
     except MnemosError as exc:
@@ -230,9 +230,9 @@ def _add_note(memory: Memory, book: Book, entry: str, tally: Tally) -> None:
 
 
 def _set_times(memory: Memory, book: Book, times: Mapping[str, float], *, is_later: bool = False) -> None:
-    """Note when the notes came first, so that both machines name a removal alike.
+    """Record when notes first came, so that both machines name removals alike.
 
-    ``is_later``: also if that is later than what was noted before.
+    ``is_later``: also replace an earlier time.
     """
 
     def work(tx: Writes) -> None:
@@ -256,7 +256,7 @@ def _bury_templates(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -
 
 
 def merge_templates(memory: Memory, records: Sequence[Record], tally: Tally) -> None:
-    """Merge templates: the last change of a name counts."""
+    """Merge templates. The last change of a name counts."""
     stones = _read_stones(memory, TEMPLATE)
     for record in records:
         fields = dict(record)

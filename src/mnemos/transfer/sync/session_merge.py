@@ -1,4 +1,4 @@
-"""Sessions of another machine merged into those of this one."""
+"""Sessions of another machine, merged into those of this one."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from mnemos.transfer.sync.tally import Tally
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-# Messages changed in one short transaction.
+# Messages to change per transaction, to keep it short.
 _BATCH = 50
-# Set on one machine and empty on the other: it was set since.
+# If these are empty on one machine, they were set on the other one since.
 _FILLED = ("title", "metadata", "system_prompt")
 _LATEST = ("archived", "ended_at", "end_reason")
 
 Gone = Mapping[tuple[str, float], set[int]]
-"""The places of removed messages of a session, by role and time; see ``session_upkeep.message_key``."""
+"""Places of a session's removed messages, by role and time; see ``session_upkeep.message_key``."""
 
 
 @dataclass(slots=True)
 class IncomingSession:
-    """A session as another machine sent it. The first ``skip`` messages are those of this machine."""
+    """Another machine's session, whose first ``skip`` messages are the same as here."""
 
     header: Record
     skip: int = 0
@@ -47,17 +47,17 @@ class IncomingSession:
 
 
 def is_gone(session: SessionRow, stone: Tombstone | None) -> bool:
-    """True if a session was deleted after its last change, or forgotten."""
+    """True if a session was forgotten, or deleted after its last change."""
     if stone is None:
         return False
     return session.started_at <= stone.at if stone.forgotten else session.updated_at <= stone.at
 
 
 def revive_sessions(memory: Memory) -> None:
-    """Give a session that was made again after its removal a time later than that.
+    """Give sessions that were recreated after a removal a later time.
 
-    A removal is recorded in the transaction that removes: what is here in spite of it came later, whatever
-    the clock of the machine says that removed it.
+    A removal is recorded in its own transaction, so what exists in spite of it came later, even if the clock
+    of the other machine disagrees.
     """
 
     def work(tx: Writes, stone: Tombstone) -> None:
@@ -74,7 +74,7 @@ def revive_sessions(memory: Memory) -> None:
 
 
 def list_sessions(stones: Sequence[Tombstone]) -> set[str]:
-    """Return the sessions that removals are about."""
+    """Return the sessions that removals refer to."""
     sessions = {stone.key for stone in stones if stone.kind == session_upkeep.SESSION}
     return sessions | list_gone(stones).keys()
 
@@ -90,10 +90,10 @@ def list_gone(stones: Sequence[Tombstone]) -> dict[str, Gone]:
 
 
 class SessionMerge:
-    """Merges sessions into a memory, in short transactions that can be repeated."""
+    """Merges sessions into a memory, in short, repeatable transactions."""
 
     def __init__(self, memory: Memory, tally: Tally, gone_there: Mapping[str, Gone] | None = None) -> None:
-        """``gone_there``: the removals that the other machine had applied; by default those of this one."""
+        """``gone_there``: removals that the other machine applied; by default ours."""
         self._memory = memory
         self._storage = memory.storage
         self._tally = tally
@@ -107,10 +107,10 @@ class SessionMerge:
         self._rules: dict[str, Any] = {"redact": self._redact, "max_bytes": settings.max_message_bytes}
         self._projects: dict[str | None, str] | None = None
         self._sources: set[int] | None = None
-        """The messages that facts came from."""
+        """The messages that facts were taken from."""
 
     def merge(self, incoming: IncomingSession) -> None:
-        """Merge one session; one that was deleted here since it was last changed is left out."""
+        """Merge a session, unless it was deleted here after its last change."""
         own = incoming.header.get(OWN)
         fields = {**(own if isinstance(own, dict) else {}), **incoming.header}
         session = self._place(new_session(fields, started=0.0, **self._rules), fields.get("repository"))
@@ -136,7 +136,7 @@ class SessionMerge:
             self._children.append((session.id, session.parent_session_id))
 
     def _place(self, session: SessionRow, repository: object) -> SessionRow:
-        """Return a session with the path that its repository has on this machine, if one is known."""
+        """Return a session with its repository's path on this machine, if known."""
         if repository is None or session.project is None:
             return session
         if self._projects is None:
@@ -148,13 +148,13 @@ class SessionMerge:
         return replace(session, project=self._projects.get(str(repository), session.project))
 
     def finish(self) -> None:
-        """Attach sessions to parents that came after them, and index the messages."""
+        """Attach sessions to parents that arrived later, and index the messages."""
         for session_id, parent in self._children:
             self._storage.write(lambda tx: self._attach(tx, session_id, parent))  # noqa: B023
         self._storage.catch_up()
 
     def _attach(self, tx: Writes, session_id: str, parent: str) -> None:
-        """Set a parent. Of two, the one with more ancestors counts: it came back after its deletion."""
+        """Set a parent. Of two, the one with more ancestors wins, as it was restored."""
         row, line = tx.sessions.get(session_id), _list_line(tx, parent)
         if row is None or not line or row.parent_session_id == parent:
             return
@@ -205,7 +205,7 @@ class SessionMerge:
         incoming: Sequence[IncomingMessage | None],
         pairs: Sequence[Pair],
     ) -> None:
-        """Forget and retire messages of this machine as on the other one."""
+        """Forget and retire messages as on the other machine."""
         now = self._memory.clock()
         changes: list[tuple[MessageRow, IncomingMessage | None, bool]] = []
         for pair in pairs:
@@ -236,11 +236,11 @@ class SessionMerge:
         incoming: Sequence[IncomingMessage | None],
         pairs: Sequence[Pair],
     ) -> None:
-        """Append messages in this order. Those that are here already are moved, so that none is twice."""
+        """Append messages in order. Existing ones are moved, so that none is there twice."""
 
         def work(tx: Writes, some: Sequence[Pair]) -> int:
             moved = [rows[pair.here].id for pair in some if pair.here is not None]
-            # Changed since they were read: by this merge, or by somebody else.
+            # They changed since they were read, by this merge or by somebody else.
             now_here = {row.id: row for number in moved if (row := tx.sessions.message(number)) is not None}
             tx.sessions.remove(moved)
             batch: list[IncomingMessage] = []
@@ -272,7 +272,7 @@ class SessionMerge:
     def _drop_gone(
         self, session_id: str, before: Sequence[MessageRow], messages: Sequence[IncomingMessage]
     ) -> list[IncomingMessage]:
-        """Leave out the messages that were removed here. ``before`` are the other machine's first ones."""
+        """Leave out messages that were removed here. ``before``: the other's first ones."""
         gone = self._gone.get(session_id)
         if not gone:
             return list(messages)
@@ -293,12 +293,12 @@ class SessionMerge:
         if forgotten or (isinstance(row, MessageRow) and row.forgotten):
             return Item(row.role, row.timestamp, None)
         content = normalize(row.content) if row.encoded else row.content
-        # Machines may differ in whether they redact.
+        # One of the machines may not redact.
         texts = (None if text is None else redact(text) for text in (content, normalize(row.tool_calls)))
         return Item(row.role, row.timestamp, make_key(*texts, row.tool_name, row.tool_call_id))
 
     def _note_keys(self, session_id: str, keys: object) -> None:
-        """Note the messages that were imported there, so that importing the same file here adds nothing."""
+        """Record imported messages, so that importing the same file adds nothing."""
         if not isinstance(keys, list) or not all(isinstance(key, int) and 0 <= key < 1 << 62 for key in keys):
             return
         for start in range(0, len(keys), 500):
@@ -310,7 +310,7 @@ class SessionMerge:
 
 
 def bury_sessions(memory: Memory, stones: Sequence[Tombstone], tally: Tally) -> None:
-    """Apply removals of sessions and messages that another machine made."""
+    """Apply another machine's removals of sessions and messages."""
     merge = SessionMerge(memory, tally)
     kept_since = memory.clock() - memory.settings.audit_days * 86400.0
     for stone in stones:
@@ -334,7 +334,7 @@ def _forget_session(tx: Writes, stone: Tombstone, log: session_upkeep.Log) -> No
 
 
 def _list_line(tx: Writes, session_id: str | None) -> list[str]:
-    """Return a session and those above it; nothing if it does not exist."""
+    """Return a session and its ancestors; empty if it does not exist."""
     line: list[str] = []
     while session_id is not None and (row := tx.sessions.get(session_id)) is not None:
         line.append(session_id)
@@ -352,7 +352,7 @@ def _remove_message(tx: Writes, stone: Tombstone, tally: Tally) -> None:
 
 
 def parse_message_key(key: str) -> None:
-    """Raise InvalidInput unless a key is that of a message."""
+    """Raise InvalidInput unless a key is a message's."""
     found = load_json(key) if key.startswith("[") else None
     match found:
         case [str(), str(), int() | float(), int()] if key == message_key(*found):
@@ -361,7 +361,7 @@ def parse_message_key(key: str) -> None:
 
 
 def _split(pairs: Sequence[Pair], incoming: Sequence[IncomingMessage | None]) -> Iterator[Sequence[Pair]]:
-    """Split into batches that one short transaction can store."""
+    """Split into batches for short transactions."""
     batch: list[Pair] = []
     size = 0
     for pair in pairs:

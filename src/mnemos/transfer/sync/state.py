@@ -1,4 +1,4 @@
-"""The state of a memory for a sync: records under addresses, and a digest of each address.
+"""The state of a memory for a sync: addresses of records, each with a digest.
 
 Two memories with the same digest of an address have the same records there. An address is a part of a kind
 (``facts/3f``), or of a session: ``session/0/ID`` is the session itself, ``session/1/ID`` its first messages.
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 CHUNK: Final = 64
-"""Messages under one address."""
+"""Number of messages per address."""
 OWN: Final = "own"
 REMOVED: Final = "removed"
 SESSION: Final = "session"
 _PAGE: Final = 500
-# Each machine keeps its own where both have one.
+# If both machines have one, each keeps its own.
 _NOT_COMPARED: Final = ("source", "project", "branch", "model", "model_config")
 _COUNTED: Final = ("message_count", "tool_call_count", "revision")
 
 
 def dump(value: Any) -> str:
-    """Return the one form of a value as JSON."""
+    """Encode a value as canonical JSON."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def normalize(text: str | None) -> str | None:
-    """Return JSON that a program wrote in the one form in which it is compared; other text as it is."""
+    """Return a program's JSON in canonical form for comparing; other text unchanged."""
     try:
         return text and dump(json.loads(text))
     except ValueError:
@@ -58,7 +58,7 @@ def normalize(text: str | None) -> str | None:
 
 
 def digest_records(records: Iterable[Record]) -> str:
-    """Return the digest of records, in any order."""
+    """Return the digest of records in any order."""
     lines = sorted(dump({key: value for key, value in one.items() if key != OWN}) for one in records)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
@@ -68,13 +68,13 @@ def session_address(session_id: str, part: int) -> str:
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Return the session and the part that an address of a session names."""
+    """Return the session and the part that an address names."""
     _, part, session_id = address.split("/", 2)
     return session_id, int(part)
 
 
 def fact_key(fact: FactRow) -> str:
-    """Return the key by which a fact is the same on every machine."""
+    """Return a fact's key, which is the same on every machine."""
     scope = None if fact.scope is None else key_of(fact.scope)
     told = (fact.mark, fact.key, fact.content, scope, fact.user_id)
     return make_key(*told, fact.recorded_at, fact.actor)
@@ -87,10 +87,10 @@ def read_facts(tx: Reads) -> Iterator[FactRow]:
 
 
 class State:
-    """The digests and records of one memory. Sessions are read again when they are asked for."""
+    """The digests and records of a memory. Sessions are reread on request."""
 
     def __init__(self, memory: Memory, *, sessions: bool = True) -> None:
-        """``sessions``: without them, their digests are left out."""
+        """``sessions``: False leaves out the sessions' digests."""
         self._memory = memory
         self._storage = memory.storage
         self.records: dict[str, list[Record]] = {}
@@ -103,7 +103,7 @@ class State:
                 self._add_session(row)
 
     def renew_small(self) -> None:
-        """Read everything but the sessions again."""
+        """Reread everything except the sessions."""
         for address in self.records:
             self.digests.pop(address)
         kinds = self._removals, self._scopes, self._facts, self._entries, self._notes, self._templates
@@ -115,7 +115,7 @@ class State:
         self.digests |= {address: digest_records(records) for address, records in found.items()}
 
     def renew_sessions(self, session_ids: Iterable[str]) -> None:
-        """Read these sessions again."""
+        """Reread these sessions."""
         wanted = set(session_ids)
         self.digests = {
             address: known
@@ -128,7 +128,7 @@ class State:
                 self._add_session(row)
 
     def read(self, address: str) -> list[Record]:
-        """Return the records of an address; none if there is no such address."""
+        """Return the records of an address; empty if there is no such address."""
         if not address.startswith(f"{SESSION}/"):
             return self.records.get(address, [])
         session_id, part = split_address(address)
@@ -207,7 +207,7 @@ class State:
 
 
 def read_note_times(memory: Memory) -> dict[tuple[Book, str], float]:
-    """Return when each note came, as its passage says. Notes that recall does not have are left out."""
+    """Return when each note came, according to recall. Unknown notes are left out."""
     found = memory.storage.read(lambda tx: {one.ref: one.at for one in tx.passages.of_kind(NOTE)})
     return {
         (book, entry): found[ref]
@@ -218,12 +218,12 @@ def read_note_times(memory: Memory) -> dict[tuple[Book, str], float]:
 
 
 def read_template_time(memory: Memory, name: str) -> float:
-    """Return when a template was changed; no file system keeps more than milliseconds for sure."""
+    """Return a template's time of change, in the milliseconds that are always kept."""
     return round(memory.templates.files.changed_at(name), 3)
 
 
 def _read_facts(tx: Reads) -> tuple[list[FactRow], dict[int, Record]]:
-    """Return all facts, and the messages they were taken from by session, role and time."""
+    """Return all facts, and the messages they came from by session, role and time."""
     facts, messages = list(read_facts(tx)), {}
     for number in {fact.message_id for fact in facts if fact.message_id is not None}:
         row = tx.sessions.message(number)
@@ -239,13 +239,13 @@ def _make_header(row: SessionRow) -> Record:
 
 def _message(row: MessageRow) -> Record:
     record = strip_message(row)
-    # Each machine marks what repeats its own memory.
+    # Left out, because each machine marks what repeats its own memory.
     record.pop("origin", None)
     return record
 
 
 def _digest_messages(rows: Iterable[MessageRow]) -> str:
-    """Return the digest of messages in their order."""
+    """Return the digest of messages in order."""
     hashed = hashlib.sha256()
     for row in rows:
         content = normalize(row.content) if row.encoded else row.content

@@ -1,4 +1,4 @@
-"""Counts of what a sync changed on one side."""
+"""A tally of what a sync changed on one side."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _LONGEST_REASON: Final = 300
 
 
 class Tally(msgspec.Struct, forbid_unknown_fields=True):
-    """Counts by kind, as this side makes them or the other one reports them."""
+    """Counts by kind, from this side or as the other one reports them."""
 
     added: dict[str, int] = {}
     changed: dict[str, int] = {}
     removed: dict[str, int] = {}
     reasons: list[str] = []
-    """Reasons why items were not taken."""
+    """Reasons why items were refused."""
     is_scrubbed: bool = True
-    """False if something was forgotten and its bytes are still to be erased."""
+    """False if forgotten text still has to be erased from the file."""
 
     def add(self, kind: str, count: int = 1) -> None:
         _count(self.added, kind, count)
