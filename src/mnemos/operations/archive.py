@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 10
-# Names of one item of each part.
+# The singular name of each part's items.
 _ONE = {
     "sessions": "session", "messages": "message", "imports": "imported message", "scopes": "scope",
     "facts": "fact", "entries": "entry", "notes": "note", "notebook": "note", "templates": "template",
@@ -52,7 +52,7 @@ class ExportAll(LongOperation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="New .tar.zst, .tar.gz or .tar file, or a new folder")]
 
     def writes(self) -> bool:
-        # Without a file there is no success to report: the call raises an error.
+        # Not skipped if memory is disabled: without a file, the call has to fail.
         return False
 
     def work(self, memory: Memory, progress: Progress) -> Archived:
@@ -201,7 +201,7 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="New file to write")]
 
     def writes(self) -> bool:
-        # Without a file there is no success to report: the call raises an error.
+        # Not skipped if memory is disabled: without a file, the call has to fail.
         return False
 
     def work(self, memory: Memory, progress: Progress) -> BackedUp:
@@ -283,5 +283,5 @@ def _render_comparison(part: PartComparison) -> list[str]:
 
 
 def _count(part: str, number: int) -> str:
-    """Render the number of items of a part."""
+    """Render the number of a part's items."""
     return plural(number, _ONE.get(part, part), _SEVERAL.get(part, ""))

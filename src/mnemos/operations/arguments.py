@@ -1,4 +1,4 @@
-"""Arguments of operations: types they share, clean-up, and errors in plain words."""
+"""Arguments of operations: shared types, clean-up, and errors in plain words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def moment(description: str) -> Meta:
 
 
 METAVAR = "metavar"
-"""Key of the word that stands for a value in the help of a command."""
+"""Key of the word that stands for a value in a command's help."""
 
 _Moment = str | float | None
 Since = Annotated[_Moment, moment("From this date or time on: 2026-10-01, yesterday, 3 days ago")]
@@ -47,7 +47,7 @@ def up_to(most: int, description: str = "Maximum number of results") -> Meta:
 
 
 def is_elsewhere(memory: Memory, project: str | None) -> bool:
-    """True for a project that is not the current one, which need not be named."""
+    """True for another project than the current one, which need not be named."""
     return project is not None and project != memory.settings.project
 
 
@@ -55,18 +55,18 @@ _PERSON_ONLY = "person_only"
 
 
 def person_only(description: str) -> Meta:
-    """Annotate a field that only the command line offers, because a model must not set it."""
+    """Annotate a field that only people may set, at the command line."""
     return Meta(description=description, extra={_PERSON_ONLY: True})
 
 
 IGNORED = "Ignored"
-"""Description of a field that does nothing and that the help of a command does not show."""
+"""Description of a field that does nothing and is hidden in a command's help."""
 
 _UNLISTED = "unlisted"
 
 
 def leave_unlisted(description: str) -> Meta:
-    """Annotate a field for people and programs, which tools do not list to keep prompts short."""
+    """Annotate a field that tools accept but do not list, to keep prompts short."""
     return Meta(description=description, extra={_UNLISTED: True})
 
 
@@ -74,10 +74,10 @@ def is_unlisted(extra: Mapping[str, Any] | None) -> bool:
     return bool(extra and extra.get(_UNLISTED))
 
 
-# A tool that a model reads about in every prompt has few arguments.
+# Tools that are in every prompt list few arguments.
 OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
 AllProjects = Annotated[bool, person_only("Don't prefer the current project")]
-# A program that calls for a model names the user: see ``Memory.call``.
+# The program that calls for a model names the user: see ``Memory.call``.
 User = Annotated[str | None, person_only("Only this user's data, and data without a user")]
 Revision = Annotated[int | None, Meta(description="Fail if the session has changed since this revision")]
 Allow = Annotated[bool, person_only("Store it even if it looks like a prompt injection")]
@@ -104,7 +104,7 @@ _SHOWN = 80
 
 
 def replace_surrogates(value: Any) -> Any:
-    """Return the same value with lone surrogates, which UTF-8 cannot encode, replaced in all texts.
+    """Replace lone surrogates, which UTF-8 cannot encode, in all texts of a value.
 
     Dates become ISO text.
     """
@@ -120,7 +120,7 @@ def replace_surrogates(value: Any) -> Any:
 
 
 def path_of(text: str, field: str = "path") -> Path:
-    """Return the absolute path of a file, ``~`` expanded; an impossible name raises InvalidInput."""
+    """Return a file's absolute path, with ``~`` expanded; InvalidInput if impossible."""
     if not text.strip() or "\0" in text:
         raise InvalidInput(f"{field} must name a file or folder, not {text!r}.")
     check_path(text)
@@ -131,12 +131,12 @@ def path_of(text: str, field: str = "path") -> Path:
 
 
 def resolve_sessions(memory: Memory, sessions: list[str], user_id: str | None = None) -> list[str]:
-    """Return the ids of sessions; an unknown one, or one of another user, raises NotFound."""
+    """Return the ids of sessions. NotFound if unknown, or another user's."""
     return [memory.sessions.resolve_session(text, user_id=user_id) for text in sessions]
 
 
 def resolve_exclusions(memory: Memory, sessions: list[str] | None, user_id: str | None = None) -> list[str]:
-    """Return ids to exclude; unknown ones are kept, as a host may name a session it is about to begin."""
+    """Return ids to exclude. Unknown ones are kept: the session may not exist yet."""
     return [resolve_or_keep(memory, text, user_id) for text in sessions or ()]
 
 
@@ -169,7 +169,7 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
 
 
 def resolve_or_keep(memory: Memory, session: str, user_id: str | None = None) -> str:
-    """Return the id of a session; one that is unknown is returned as it is."""
+    """Return the id of a session; an unknown one is returned unchanged."""
     try:
         return memory.sessions.resolve_session(session, user_id=user_id)
     except NotFound:
@@ -177,7 +177,7 @@ def resolve_or_keep(memory: Memory, session: str, user_id: str | None = None) ->
 
 
 def _choices(field: Mapping[str, Any]) -> list[str]:
-    """Return the values of a field that takes a fixed set."""
+    """Return the values that a field with a fixed set accepts."""
     kinds = [field, *field.get("anyOf", ())]
     return [str(choice) for kind in kinds for choice in kind.get("enum", ()) if choice is not None]
 

@@ -24,7 +24,7 @@ _GO_ON = "go_on"
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Properties of an operation that faces need besides its input."""
+    """An operation's properties that faces need, besides its input."""
 
     title: str
     help: str = ""
@@ -42,7 +42,7 @@ class Traits:
     """Changes nothing in a pipe unless ``--yes`` is given."""
     idempotent: bool = False
     local: bool = False
-    """Touches files of the caller's machine; not offered over a network."""
+    """Touches files on the caller's machine; not offered over a network."""
     positional: tuple[str, ...] = ()
     """Fields that a command takes as arguments, in this order."""
     words: bool = False
@@ -79,7 +79,7 @@ class Question:
 
 
 def confirmation(text: str, *, details: str = "") -> Question:
-    """Return a yes-or-no question about a change described by ``text``."""
+    """Make a yes-or-no question about a change described by ``text``."""
     return Question(_GO_ON, text, default="no", choices=("yes", "no"), details=details)
 
 
@@ -90,7 +90,7 @@ def check_confirmed(answers: Mapping[str, str]) -> None:
 
 
 def agree(operation: Operation, memory: Memory) -> Operation:
-    """Return an operation with yes as the answer to each of its yes-or-no questions."""
+    """Return an operation with each of its yes-or-no questions answered with yes."""
     asked = [one.key for one in operation.questions(memory) if "yes" in one.choices]
     return operation.with_answers(dict.fromkeys(asked, "yes")) if asked else operation
 
@@ -111,12 +111,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self.as_text()
 
     def shorten(self, most: int) -> Result:  # noqa: ARG002
-        """Return the answer with the first ``most`` of its parts, and the number of the others."""
+        """Return the answer with its first ``most`` parts, and the number of the others."""
         return self
 
     @property
     def has_news(self) -> bool:
-        """True if a repeated operation found something to do; otherwise nothing is printed."""
+        """True if a repeated operation found something to do and so should print it."""
         return True
 
     @property
@@ -134,11 +134,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def writes(self) -> bool:
-        """True if this input changes the memory; it is not run if memory is disabled."""
+        """True if this input changes the memory. Not run if memory is disabled."""
         return not self.traits.read_only
 
     def destroys(self) -> bool:
-        """True if this input may delete what others wrote: over a network it needs the scope ``admin``."""
+        """True if this input may delete others' data, which needs the scope ``admin``."""
         return self.traits.destructive or self.traits.reverts
 
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
@@ -165,7 +165,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def merge_draft(self, text: str, draft: str, now: str) -> str:  # noqa: ARG002
-        """Merge an edited draft with changes made in the meantime, after which the draft would be ``now``."""
+        """Merge an edited draft with others' changes. ``now`` is the draft after those."""
         return text
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
@@ -174,7 +174,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class LongOperation(Operation, frozen=True, kw_only=True):
-    """An operation that reports progress: ``work`` does it, ``run`` does it without reporting."""
+    """An operation that reports progress. ``work`` does it; ``run`` reports nothing."""
 
     def run(self, memory: Memory) -> Result:
         return self.work(memory, no_progress)
@@ -184,7 +184,7 @@ class LongOperation(Operation, frozen=True, kw_only=True):
 
 
 def carry_out(operation: Operation, memory: Memory, progress: Progress) -> Result:
-    """Run an operation and report its progress if it is a long one."""
+    """Run an operation, reporting progress if it is a long one."""
     return operation.work(memory, progress) if isinstance(operation, LongOperation) else operation.run(memory)
 
 
@@ -201,7 +201,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 def fill(kind: type[_Struct], source: object) -> _Struct:
-    """Fill a struct from a mapping or from the attributes of an object; extra ones are ignored."""
+    """Fill a struct from a mapping or an object's attributes, ignoring extra ones."""
     return msgspec.convert(source, kind, from_attributes=True)
 
 

@@ -1,4 +1,4 @@
-"""The operation that lists changes in their order, for programs that follow a memory."""
+"""The operation that lists changes in order, for programs that follow a memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ChangeInfo(Info, frozen=True, kw_only=True):
     actor: str | None
     session_id: str | None
     text: str
-    """Its beginning."""
+    """The beginning of the text."""
 
 
 class ChangesFound(Result, frozen=True, kw_only=True):

@@ -53,12 +53,12 @@ class SettingsChange(Info, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """Changes that were planned, or made."""
+    """Changes, planned or made."""
 
     summary: list[str]
     changes: list[SettingsChange]
     details: dict[str, Any]
-    """Further fields of the result."""
+    """Other fields of the result."""
 
 
 class _Connect(Operation, frozen=True, kw_only=True):
@@ -414,7 +414,7 @@ def check_sdk() -> list[str]:
 
 
 def _is_run_by_uvx() -> bool:
-    # uvx runs a program from its cache, where it may be deleted any time.
+    # uvx runs programs from its cache, where they may be deleted at any time.
     return "archive-v0" in Path(sys.prefix).parts
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 
-# Snapshots are named after their moment: 20261116T184601.123456Z.
+# Snapshots are named after their time: 20261116T184601.123456Z.
 _TO_THE_SECOND = 15
 
 

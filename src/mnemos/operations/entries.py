@@ -39,8 +39,8 @@ def store_entry(
     *,
     allow: bool = False,
 ) -> None:
-    """Store an entry in the backend; one that looks like a prompt injection needs a person to allow it."""
-    # A backend elsewhere needs no home for harmless text.
+    """Store an entry. Text that looks like a prompt injection needs a person's consent."""
+    # A remote backend needs no local home for harmless text.
     if scan(key) or scan(value):
         now, actor = memory.clock(), memory.settings.current_actor
         admit(memory.storage, "entry", [key, value], allow=allow, at=now, actor=actor)
@@ -95,7 +95,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
             return BackendAnswer(success=False, error=f"{exc.code}: {exc}")
 
     def _check(self) -> None:
-        # An empty value is a value.
+        # An empty value is valid.
         missing = [
             name
             for name in _NEEDED.get(self.action, ())
@@ -163,7 +163,7 @@ _NEEDED = {
 
 
 class BackendAnswer(Result, frozen=True, kw_only=True):
-    """Only the fields of the action are filled."""
+    """The answer of an action. Only the action's fields are filled."""
 
     success: bool
     error: str | UnsetType = UNSET
@@ -179,7 +179,7 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
     available: bool | UnsetType = UNSET
     report: EvaluationReport | UnsetType = UNSET
     note: str | UnsetType = UNSET
-    """Says that nothing is stored if the backend is disabled."""
+    """The remark that nothing is stored, if the backend is disabled."""
 
     @property
     def is_ok(self) -> bool:
@@ -462,7 +462,7 @@ def _note(backend: MemoryBackend) -> str | UnsetType:
 
 
 class EntryInfo(Info, frozen=True, kw_only=True):
-    """An entry; ``match`` says how it was found, where it was not by its words."""
+    """An entry. ``match`` says how it was found, unless by its words."""
 
     key: str
     value: str

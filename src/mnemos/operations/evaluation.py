@@ -69,7 +69,7 @@ class LatencyInfo(Info, frozen=True, kw_only=True):
 
 
 class WorkloadInfo(Info, frozen=True, kw_only=True):
-    """Results of a workload; ``recall_words`` and ``recall_paraphrased`` are shares found, by depth."""
+    """Results of a workload; the values of ``recall_*`` are shares found, by depth."""
 
     entries: int
     users: int
@@ -135,7 +135,7 @@ def _check_path(name: str) -> Path:
 
 
 def _write(path: Path, report: dict[str, Any]) -> None:
-    # Only with --html.
+    # Imported here, because it is only needed with --html.
     from mnemos.entries.evaluation_page import render_page
 
     try:

@@ -33,7 +33,7 @@ _REF = re.compile(
 
 
 class SaidInfo(Info, frozen=True, kw_only=True):
-    """The conversation, and the message if it is known, that something comes from."""
+    """The conversation (and message, if known) that something comes from."""
 
     session_id: str | None
     title: str | None = None
@@ -99,7 +99,7 @@ class Explained(Result, frozen=True, kw_only=True):
     state: str = ""
     """For a fact: live, superseded or retired."""
     where: str = ""
-    """The part of every prompt that shows it, or where it is kept."""
+    """The part of every prompt that shows it, or the place where it is kept."""
     stated_by: str | None = None
     actor: str | None = None
     """The name in the log."""
@@ -240,7 +240,7 @@ def _find_message(memory: Memory, message_id: int) -> Message | None:
     try:
         return next(iter(memory.sessions.get_messages_around(message_id, 0, 0)), None)
     except NotFound:
-        # A fact outlives the message that stated it.
+        # The message may be gone: facts outlive the messages that stated them.
         return None
 
 

@@ -146,7 +146,7 @@ class ListScopes(Operation, frozen=True, kw_only=True):
 
 
 class ScopeInfo(Info, frozen=True, kw_only=True):
-    """A unit of work with the number of its live and of its hot facts."""
+    """A unit of work, with the numbers of its live and its hot facts."""
 
     label: str
     open: bool

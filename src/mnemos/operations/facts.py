@@ -62,7 +62,7 @@ class FactInfo(Info, frozen=True, kw_only=True):
 
 
 class ConflictInfo(Info, frozen=True, kw_only=True):
-    """Two live facts that don't go together: the newer ``contradicts`` or ``may replace`` the older one."""
+    """Two live facts in conflict: the newer ``contradicts`` or ``may replace`` the older."""
 
     target: str
     reason: str
@@ -206,7 +206,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
         ]
 
     def remarks(self, *, for_person: bool = False) -> list[str]:
-        """Render what was replaced, conflicts, scopes that closed or reopened, and facts that left hot."""
+        """Render what was replaced, conflicts, scopes opened or closed, and cooled facts."""
         undo = "`mnemos undo` restores it." if for_person else "If that is wrong, remember it again."
         replaced = [f"Replaced {one.id}: {_quote(one)}. {undo}" for one in self.replaced]
         conflicts = [
@@ -447,7 +447,7 @@ def _notebook_use(memory: Memory) -> dict[str, int]:
         try:
             shares[name] = memory.notebook.use(name).percent
         except MnemosError:
-            # notebook_show reports a file that cannot be read.
+            # Ignored here, because notebook_show reports a file that cannot be read.
             continue
     return shares
 

@@ -64,7 +64,7 @@ class Forget(Operation, frozen=True, kw_only=True):
         return fill(Forgotten, memory.forget(refs, user_id=self.user_id))
 
     def at_stake(self, memory: Memory) -> str:
-        # Others are withdrawn, and restored by undo.
+        # Other items are withdrawn, and undo restores them.
         erased = [ref for ref in self._list_refs() if REFERENCE.match(ref)]
         losses = [self._describe_loss(memory, self._resolve(memory, ref)) for ref in erased]
         return f"{list_some(losses)} permanently" if losses else ""
@@ -86,7 +86,7 @@ class Forget(Operation, frozen=True, kw_only=True):
         return f'{ref} ("{cut(one_line(texts[0]), _QUOTED)}")' if texts else ref
 
     def _resolve(self, memory: Memory, ref: str) -> str:
-        """Return the reference with the whole id of a session; one that only the log still has is kept."""
+        """Return the reference with the whole id of a session, if that still exists."""
         kind, _, name = ref.partition(":")
         return f"session:{resolve_or_keep(memory, name, self.user_id)}" if kind == "session" and name else ref
 
@@ -105,7 +105,7 @@ class Erased(Result, frozen=True, kw_only=True):
     """Files and tables that may still contain something that was erased."""
 
     pending: bool = False
-    """True while another program, or a missing right on a server, keeps traces from being erased."""
+    """True while another program, or a missing right on a server, prevents erasing traces."""
     copies: list[str] = field(default_factory=list)
     """Files that may contain it."""
     tables: list[str] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Erased(Result, frozen=True, kw_only=True):
     """When each of these files was last written."""
 
     def render_traces(self, compact: str) -> list[str]:
-        """Say where it may still be found; ``compact`` is how a database of the workspace is compacted."""
+        """Say where it may still be found. ``compact``: how to compact a database."""
         lines = [_PENDING] if self.pending else []
         if self.copies:
             lines += ["These files may still contain it. Delete those that you don't need:"]

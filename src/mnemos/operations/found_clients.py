@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 
-# Two lists: one would not fit into a line of help.
+# Two lists, because one would not fit in a line of help.
 _Editor = Literal["claude-desktop", "cursor", "vscode"]
 _Terminal = Literal["claude-code", "codex", "gemini", "qwen", "opencode", "hermes"]
 
@@ -77,7 +77,7 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
 
 
 class ClientInfo(Info, frozen=True, kw_only=True):
-    """A program that could use the memory; ``problem`` says what is wrong with its settings."""
+    """A program that could use the memory. ``problem`` describes invalid settings."""
 
     client: str
     name: str
@@ -113,7 +113,7 @@ class ClientsFound(Result, frozen=True, kw_only=True):
 
 
 def _state(memory: Memory, client: str) -> ClientInfo:
-    """Look up a client; settings that cannot be read are reported as its problem."""
+    """Look up a client. Unreadable settings are reported as its problem."""
     is_hermes = client == HERMES
     found = hermes_home(None).is_dir() if is_hermes else CLIENTS[client].is_installed(this_machine())
     info = ClientInfo(client=client, name=name_client(client), found=found, connected=False)

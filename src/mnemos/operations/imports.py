@@ -55,7 +55,7 @@ def _traits(
 
 @contextmanager
 def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
-    """Yield the imports of a memory; a dry run creates no home, and without one nothing is known."""
+    """Yield the imports of a memory. A dry run creates no home."""
     if not dry_run or memory.is_in_memory or memory.home.exists:
         yield memory.imports
         return
@@ -209,7 +209,7 @@ class Imported(Result, frozen=True, kw_only=True):
 
     @property
     def has_news(self) -> bool:
-        """False also for files that cannot be read at all: they were reported when the watch began."""
+        """False also if all files are unreadable: that was reported when the watch began."""
         return bool(self.sessions or self.messages or (self.files and self.problems))
 
     @property
@@ -337,7 +337,7 @@ class SourcesFound(Result, frozen=True, kw_only=True):
 
 
 def _path_argument(source: SourceInfo) -> str:
-    """Return the path that a command needs; those of programs are looked up."""
+    """Return the path that a command needs; empty if the program's own is found."""
     return f" {shlex.quote(source.path)}" if source.kind in ("chatgpt", "claude") else ""
 
 

@@ -142,7 +142,7 @@ ENTRIES: tuple[Entry, ...] = (
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 SETS = frozenset(name for entry in ENTRIES for name in entry.sets)
 
-# Parts of the reference, and the part of a command by its first word. Any other command is upkeep.
+# Parts of the reference, and the part of each command by its first word. All other commands are upkeep.
 TITLES = {
     "recall": "Ask, remember and forget",
     "sessions": "Sessions",

@@ -60,12 +60,12 @@ class Show(Operation, frozen=True, kw_only=True):
         return self._guess(memory, text)
 
     def _guess(self, memory: Memory, text: str) -> Shown:
-        """Show what an id without a kind names: a fact, a session, or the number of a message."""
+        """Show what a bare id names: a fact, a session, or the number of a message."""
         try:
             if _FACT.fullmatch(text):
                 return self._explain(memory, text)
         except NotFound:
-            # The id of a session may begin like that.
+            # A session's id may begin like a fact's.
             pass
         try:
             return self._show_session(memory, text)
@@ -92,13 +92,13 @@ class Show(Operation, frozen=True, kw_only=True):
         messages = memory.sessions.get_messages_around(number, self.around, self.around)
         session_id = messages[0]["session_id"]
         if self.user_id is not None:
-            # Raises NotFound for the session of another user.
+            # This raises NotFound for another user's session.
             memory.sessions.resolve_session(session_id, user_id=self.user_id)
         return Shown(kind="message", session=show_messages(memory, session_id, messages))
 
 
 class Shown(Result, frozen=True, kw_only=True):
-    """One of the three, by ``kind``."""
+    """The object that an id names. ``kind`` decides which field is filled."""
 
     kind: str
     session: SessionShown | None = None

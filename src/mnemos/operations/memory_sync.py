@@ -1,4 +1,4 @@
-"""Sync with another memory: a folder that machines share, a machine behind ssh, or a server."""
+"""Sync with another memory: in a shared folder, behind ssh, or on a server."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Sync(LongOperation, frozen=True, kw_only=True):
     ] = False
 
     def work(self, memory: Memory, progress: Progress) -> Synced:
-        # zlib, subprocess and every part of a memory: only for a sync.
+        # Imported here, because it loads zlib, subprocess and every part of a memory.
         from mnemos.memory.home import DATABASE
         from mnemos.transfer.sync import peers
         from mnemos.transfer.sync.exchange import sync
@@ -67,7 +67,7 @@ class Sync(LongOperation, frozen=True, kw_only=True):
             with peers.connect_ssh(self.other, memory.settings.space) as program:
                 report = sync(memory, program, progress, dry_run=self.dry_run)
         elif scheme in ("http", "https"):
-            # The client: only for a URL.
+            # Imported here, because the client is only needed for a URL.
             from mnemos.memory.opening import open as open_memory
 
             with open_memory(self.other) as server:
@@ -103,7 +103,7 @@ class _Server:
 
 
 def _removes(request: Mapping[str, Any]) -> bool:
-    """True if a request has what was deleted or forgotten on the machine that sends it."""
+    """True if a request has removals from the machine that sends it."""
     items = request.get("items")
     addresses = [
         item.get("address") for item in (items if isinstance(items, list) else ()) if isinstance(item, dict)
@@ -112,7 +112,7 @@ def _removes(request: Mapping[str, Any]) -> bool:
 
 
 class Counts(Info, frozen=True, kw_only=True):
-    """Items that one side got, changed and removed."""
+    """The numbers of items that one side received, changed and removed."""
 
     added: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Operations on entries in namespaces: what programs store in this memory, as JSON."""
+"""Operations on entries in namespaces, which programs store as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Namespace = Annotated[list[str] | None, leave_unlisted("Labels of a namespace, i
 
 
 def choose_place(memory: Memory, user: str, namespace: list[str] | None) -> tuple[MemoryBackend, Any]:
-    """Return the backend and the user, or with a namespace this memory and the labels."""
+    """Return the backend and the user or, with a namespace, this memory and labels."""
     return (memory.backend, user) if namespace is None else (memory.entries, tuple(namespace))
 
 
@@ -39,7 +39,7 @@ class PlacedKey(Info, frozen=True, kw_only=True):
 
 
 def list_placed(memory: Memory, user: str, limit: int) -> list[PlacedKey]:
-    """Return the entries in namespaces below a user, the last changed first."""
+    """Return the entries in namespaces below a user, last changed first."""
     found = memory.entries.find((user,), limit=limit)
     return [fill(PlacedKey, one) for one in found if len(one.namespace) > 1]
 

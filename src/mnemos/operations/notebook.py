@@ -136,7 +136,7 @@ class NotesInfo(Info, frozen=True, kw_only=True):
     altered: bool = False
     """True if an entry is not shown as it is stored: it has hidden characters, or is blocked."""
     version: str | UnsetType = UNSET
-    """A name for this state of the file, to pass as the base of an edit."""
+    """Name of this state of the file, to pass as the base of an edit."""
     unread: str | UnsetType = UNSET
 
 

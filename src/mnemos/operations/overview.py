@@ -18,7 +18,7 @@ _SHOWN_DAYS = 7
 
 
 class GrowthInfo(Info, frozen=True, kw_only=True):
-    """Sessions of a source that began on a local date, and their messages, whenever they were added."""
+    """A source's sessions that began on a local date, and all their messages."""
 
     date: str
     source: str
@@ -27,13 +27,13 @@ class GrowthInfo(Info, frozen=True, kw_only=True):
 
 
 class PromptPart(Info, frozen=True, kw_only=True):
-    """A text that every new session is given unasked."""
+    """A text that every new session gets automatically."""
 
     name: str
     """``notes``, ``facts`` or ``tables``."""
     tokens: int
     limit: int
-    """The most tokens it may have; for notes, which are limited in characters, an estimate."""
+    """Maximum number of tokens; estimated for notes, which are limited in characters."""
     text: str
 
 
@@ -85,12 +85,12 @@ def _count_bytes(memory: Memory) -> int:
         return memory.storage.usage().file_bytes
     try:
         return memory.database.stat().st_size
-    except OSError:  # in memory, or gone
+    except OSError:  # The database is in memory, or gone.
         return 0
 
 
 def _read_prompt(memory: Memory, facts_budget: int) -> list[PromptPart]:
-    # The tables of the token estimate: only for prompts.
+    # Imported here, because only prompts need the tables of the token estimate.
     from mnemos.integrations.providers.prompt import read_parts
     from mnemos.text.tokens import count_tokens
 
@@ -98,7 +98,7 @@ def _read_prompt(memory: Memory, facts_budget: int) -> list[PromptPart]:
     uses = [memory.notebook.use(book) for book in memory.settings.notebook_files]
     used, most = sum(one.used for one in uses), sum(one.limit for one in uses)
     tokens = count_tokens(parts.notes)
-    # English has about four characters to a token.
+    # English has about four characters per token.
     limits = {
         "notes": round(tokens * most / used) if used and tokens else most // 4,
         "facts": facts_budget,

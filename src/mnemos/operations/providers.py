@@ -170,7 +170,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         if kept:
             _save(self.name, loaded, kept, str(home))
         missing = setup.find_unset(loaded.fields, values)
-        # It may have what it needs in its own place, from an earlier set-up.
+        # An earlier setup may have stored what it needs in a place of the provider's choice.
         if missing and _ask(self.name, loaded.provider.is_available, memory.settings.prefetch_seconds):
             missing = []
         if not missing:

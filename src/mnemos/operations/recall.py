@@ -98,12 +98,12 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> Recalled:
-        # A model passes empty lists and texts for arguments that it does not mean.
+        # Models pass empty lists and texts for arguments that they don't mean to set.
         recalled = memory.recall(
             self.query,
             limit=self.limit,
             budget=self.budget,
-            # Not a Literal in the input, where a list of names costs tokens in every prompt.
+            # Not a Literal in the input, because a list of names costs tokens in every prompt.
             kinds=cast("list[Kind]", self.kinds) or None,
             since=self.since,
             until=self.until,
@@ -148,7 +148,7 @@ class HitInfo(Info, frozen=True, kw_only=True):
 
     kind: str
     ref: int | str
-    """Id of a message, or the name that its part has for it."""
+    """Id of a message, or its name in its part of the memory."""
     session_id: str | None
     speaker: str
     text: str
@@ -167,20 +167,20 @@ class HitInfo(Info, frozen=True, kw_only=True):
     short_id: str | None = None
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
-    """It is about another project than the current one."""
+    """True if it is about another project than the current one."""
     explained: HitExplanation | UnsetType = UNSET
     """The parts of the score, with ``explain``."""
 
 
 class RecallExplained(Info, frozen=True, kw_only=True):
-    """An account of the question: how it was understood, what each stage did and how long it took."""
+    """An account of how the question was understood, and what each stage did."""
 
     understood: Understood
     counts: StageCounts
     tokens: int
     """Of the packed text."""
     milliseconds: dict[str, float]
-    """By stage, in their order."""
+    """By stage, in order."""
     probed: Probed | None
 
     def render(self) -> Iterator[str]:
@@ -224,9 +224,9 @@ class Recalled(Result, frozen=True, kw_only=True):
     left_out: int
     notes: list[str]
     certainty: str = "good"
-    """``good``, ``weak`` if the passages may not answer the question, or ``none``: there are none then."""
+    """``good``; ``weak`` if the passages may not answer the question; ``none`` if there are none."""
     more: int | UnsetType = UNSET
-    """Further passages, where only the first were asked for with ``shorten``."""
+    """Number of passages that ``shorten`` left out."""
     explanation: RecallExplained | UnsetType = UNSET
 
     def as_text(self) -> str:
@@ -249,7 +249,7 @@ class Recalled(Result, frozen=True, kw_only=True):
         return join_items([*lines, self.footer(), *self.explain()])
 
     def explain(self) -> Iterator[str]:
-        """Yield an account of the answer, if one was asked for, line by line."""
+        """Yield the explanation line by line, if one was asked for."""
         return self.explanation.render() if self.explanation else iter(())
 
     def footer(self) -> str:
@@ -275,7 +275,7 @@ class Recalled(Result, frozen=True, kw_only=True):
 
 
 def render_heading(hit: HitInfo, when: str) -> tuple[str, str]:
-    """Render the title and project of a hit, then ``when`` it was said, the speaker and, last, its ids."""
+    """Render a hit's title and project, ``when`` it was said, the speaker and the ids."""
     title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere) if hit.title else ""
     parts = [when, hit.speaker, f"{hit.kind}:{hit.ref}", hit.short_id or ""]
     return title, "  ".join(filter(None, parts)) + _render_state(hit)
@@ -289,7 +289,7 @@ def _render_state(hit: HitInfo) -> str:
 
 
 def render_passage(hit: HitInfo, query: str) -> str:
-    """Render the part of a passage that matches, with the words between ``>>>`` and ``<<<``."""
+    """Render the matching part of a passage, with words in ``>>>`` and ``<<<``."""
     return one_line(snippet(hit.text, parse(query).loosen(), width=_SHOWN_CHARACTERS))
 
 
@@ -353,7 +353,7 @@ class Remember(Operation, frozen=True, kw_only=True):
 def _store_entry(
     memory: Memory, key: str | None, text: str, user_id: str | None, *, allow: bool
 ) -> Remembered:
-    # Backends: only for entries.
+    # Imported here, because backends are only needed for entries.
     from mnemos.entries.backend import NullBackend
     from mnemos.operations.entries import store_entry
     from mnemos.storage.entries import USUAL_USER
@@ -372,7 +372,7 @@ def _store_entry(
 class Remembered(Result, frozen=True, kw_only=True):
     kind: str
     where: str
-    """The part that stores it."""
+    """The part of the memory that stores it."""
     stored: list[FactInfo]
     done: FactsWritten | None = None
     warning: str = ""

@@ -51,7 +51,7 @@ class RecallInfo(Info, frozen=True, kw_only=True):
     at: float
     actor: str
     session_id: str | None
-    """The conversation it was asked for, where that is known."""
+    """The conversation it was asked for, if that is known."""
     query: str
     hits: list[str]
     """References such as message:12, best first."""

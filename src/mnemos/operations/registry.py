@@ -37,7 +37,7 @@ def load(entry: Entry) -> type[Operation]:
 
 
 def find(name: str) -> type[Operation]:
-    """Return an operation by its name; an unknown one raises NotFound with similar names."""
+    """Return an operation by name. NotFound suggests similar names."""
     if name not in BY_NAME:
         meant = suggest(name, BY_NAME) or _suggest_by_word(name)
         raise NotFound(f"There is no operation {name!r}.{meant}")
@@ -96,7 +96,7 @@ def _check_offered(operation: type[Operation], arguments: Mapping[str, Any]) -> 
 
 
 def has_only_offered(operation: Operation) -> bool:
-    """True if no field that is for people only is set."""
+    """True if no field that only people may set is set."""
     hidden = _hidden_defaults(type(operation))
     return all(getattr(operation, name) == default for name, default in hidden)
 
@@ -113,7 +113,7 @@ def person_fields(operation: type[Operation]) -> frozenset[str]:
 
 
 def unlisted_fields(operation: type[Operation]) -> frozenset[str]:
-    """Return the fields that everybody may set and tools do not list."""
+    """Return the fields that tools accept but do not list."""
     return _fields_marked(operation, is_unlisted)
 
 
@@ -136,7 +136,7 @@ def call(
     progress: Progress = no_progress,
     user_id: str | None = None,
 ) -> dict[str, Any]:
-    """Run an operation and return its result as plain data with a readable ``text``.
+    """Run an operation and return its result as plain data with its ``text``.
 
     ``user_id``: the user for whom it is run, regardless of the arguments. An operation that can't tell users
     apart raises Refused, unless it works on what all users of a space share.
@@ -145,7 +145,7 @@ def call(
 
 
 def read_for(user_id: str | None, name: str, arguments: Mapping[str, Any]) -> Operation:
-    """Fill an operation with arguments that a model wrote, to be run for a user; None for any."""
+    """Fill an operation with a model's arguments, for a user; None for any user."""
     operation = read(name, arguments)
     return operation if user_id is None else _set_user(operation, BY_NAME[name], user_id)
 
@@ -153,7 +153,7 @@ def read_for(user_id: str | None, name: str, arguments: Mapping[str, Any]) -> Op
 def perform(
     memory: Memory, name: str, operation: Operation, progress: Progress = no_progress, *, text: bool = True
 ) -> dict[str, Any]:
-    """Run a filled operation and return its result as plain data, by default with a readable ``text``."""
+    """Run a filled operation and return plain data, by default with ``text``."""
     if memory.settings.disabled and operation.writes():
         return answer_disabled()
     result = run_for_host(memory, name, operation, progress)
@@ -162,7 +162,7 @@ def perform(
 
 def run_for_host(memory: Memory, name: str, operation: Operation, progress: Progress) -> Result:
     """Run a filled operation and return its result."""
-    # From now on, a tool of that name in the messages of the host is ours.
+    # From now on, a tool of that name in the host's messages is ours.
     memory.called_tools.add(name)
     return carry_out(operation, memory, progress)
 
@@ -176,7 +176,7 @@ def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:
 
 
 def answer_disabled() -> dict[str, Any]:
-    """Return the answer of an operation that was not run because memory is disabled."""
+    """Return the answer of an operation that was not run: memory is disabled."""
     return {"disabled": True, "text": "Memory is disabled (MNEMOS_DISABLED): nothing was done."}
 
 
@@ -188,7 +188,7 @@ def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
 
 
 def choose_entries(chosen: str) -> list[Entry]:
-    """Return the entries of sets and single tools, separated by commas, in the order of the index."""
+    """Return the entries for sets and tools, separated by commas, in index order."""
     names = {name.strip() for name in chosen.split(",")} - {""}
     unknown = sorted(names - SETS - BY_NAME.keys())
     if unknown or not names:
@@ -201,13 +201,13 @@ def choose_entries(chosen: str) -> list[Entry]:
 
 
 def command_schema(operation: type[Operation]) -> dict[str, Any]:
-    """Return the JSON schema of the input with the fields that are for people only."""
+    """Return the JSON schema of the input with the fields for people."""
     own, definitions = _schema(operation)
     return own | ({"$defs": definitions} if definitions else {})
 
 
 def input_schema(operation: type[Operation]) -> dict[str, Any]:
-    """Return the JSON schema of the input without the fields that are for people only."""
+    """Return the JSON schema of the input without the fields for people."""
     schema = command_schema(operation)
     hidden = person_fields(operation)
     offered = {name: field for name, field in schema["properties"].items() if name not in hidden}
@@ -215,7 +215,7 @@ def input_schema(operation: type[Operation]) -> dict[str, Any]:
 
 
 def tool_schema(operation: type[Operation]) -> dict[str, Any]:
-    """Return the schema of the input as a model reads it: optional fields do not allow null.
+    """Return the input's schema for a model: optional fields do not allow null.
 
     Null is still accepted as left out. Spelled out, it would double the token cost of the tools. Unlisted
     fields are accepted, too.
@@ -227,7 +227,7 @@ def tool_schema(operation: type[Operation]) -> dict[str, Any]:
 
 
 def output_schema(operation: type[Operation]) -> dict[str, Any]:
-    """Return the JSON schema of an answer: the result with its ``text``, or an ``error``, or ``disabled``.
+    """Return the schema of an answer: the result, an ``error``, or ``disabled``.
 
     All three are included because some clients validate failures, too. A result may have an ``error`` field
     of its own.
@@ -277,7 +277,7 @@ _BESIDE: dict[str, Any] = {
 
 
 def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the schema of a struct, and of those that it refers to."""
+    """Return the schema of a struct and those it refers to."""
     schema = _without_prefixes(msgspec.json.schema(kind))
     definitions: dict[str, Any] = schema.get("$defs", {})
     own: dict[str, Any] = definitions.pop(kind.__name__, schema)
@@ -285,7 +285,7 @@ def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _without_prefixes(schema: Any) -> Any:
-    """Return a schema that describes a tuple as a list of that length.
+    """Return a schema with tuples described as lists of that length.
 
     Many clients of MCP validate by draft 7 of JSON Schema. It does not know ``prefixItems``, and reads the
     ``items: false`` next to it as a list that must be empty.

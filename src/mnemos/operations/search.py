@@ -37,7 +37,7 @@ Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="Ord
 _QUERY = 'Words; "a phrase"; a OR b; -without; pre*'
 
 RenderTime = Callable[[float], str]
-# Recall returns no more.
+# Recall's own limit.
 _MOST_OTHERS = 200
 PARTIAL = "No message has all the words; these have most of them."
 
@@ -50,7 +50,7 @@ class Kind(StrEnum):
 
 
 class Line(NamedTuple):
-    """A line of an answer: the text, its label before it, and what follows a title."""
+    """A line of an answer: its text, a label before it, and what follows a title."""
 
     text: str
     lead: str = ""
@@ -59,7 +59,7 @@ class Line(NamedTuple):
 
 
 class SessionHeading(Info, frozen=True, kw_only=True):
-    """A session above its messages; ``messages`` is their number."""
+    """A session above its messages. ``messages`` is their number."""
 
     session_id: str
     title: str | None
@@ -70,7 +70,7 @@ class SessionHeading(Info, frozen=True, kw_only=True):
     short_id: str = ""
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
-    """It is about another project than the current one."""
+    """True if it is about another project than the current one."""
 
 
 class RecentSession(SessionHeading, frozen=True, kw_only=True):
@@ -204,7 +204,7 @@ class ReadConversation(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> ConversationsFound:
-        # A model passes an empty text for an argument that it does not mean.
+        # Models pass an empty text for an argument that they don't mean to set.
         session = self.session or None
         answer = memory.sessions.session_search(
             session_id=session and memory.sessions.resolve_session(session, user_id=self.user_id),
@@ -217,7 +217,7 @@ class ReadConversation(Operation, frozen=True, kw_only=True):
 
 
 class ConversationsFound(Result, frozen=True, kw_only=True):
-    """Which fields are filled depends on ``mode``: discovery, scroll, read or browse."""
+    """The conversations found. ``mode`` decides which fields are filled."""
 
     mode: str
     query: str | None = None
@@ -234,7 +234,7 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
         return join_items(line.lead + line.text + line.tail for line in self.lines())
 
     def lines(self, when: RenderTime = render_time) -> Iterator[Line]:
-        """Yield the answer line by line, for a face that draws it with its own times."""
+        """Yield the answer line by line, for a face that renders its own times."""
         if self.mode == "discovery":
             return self._matches(when)
         return self._recent(when) if self.mode == "browse" else self._transcript(when)
@@ -391,7 +391,7 @@ class MessageHit(Info, frozen=True, kw_only=True):
     short_id: str
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
-    """It is about another project than the current one."""
+    """True if it is about another project than the current one."""
 
 
 class OtherHit(Info, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Operations that export and import sessions as files: JSON lines, or Markdown to read."""
+"""Operations that export and import sessions: JSON lines, or Markdown to read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _TICKS = re.compile(r"`{3,}")
 _BLANKS = re.compile(r"\s+")
-# Colours and their like, which programs print for terminals.
+# Colours and other control sequences that programs print at terminals.
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*")
 _LIKE_A_FENCE = re.compile(r".*(?:```|~~~)")
@@ -66,7 +66,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
     ] = None
 
     def writes(self) -> bool:
-        # Without a file there is no success to report: the call raises an error.
+        # Not skipped if memory is disabled: without a file, the call has to fail.
         return False
 
     def run(self, memory: Memory) -> SessionsExported:
@@ -85,7 +85,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
                 count = self._write(memory, sessions, stream)
         except BaseException:
-            # Half an export looks like a complete one.
+            # Delete it, because half an export looks like a complete one.
             path.unlink()
             raise
         memory.changes.record_export(path)
@@ -139,7 +139,7 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
 
     def _store(self, memory: Memory, progress: Progress) -> ImportedSessions:
         if self.text is not None:
-            # Not splitlines: U+2028 and its like may be inside a JSON string.
+            # Not splitlines, because a JSON string may contain U+2028 and similar line breaks.
             lines = self.text.split("\n")
             return memory.sessions.import_jsonl(lines, progress=progress)
         if self.path is None:
@@ -169,7 +169,7 @@ class SessionsImported(Result, frozen=True, kw_only=True):
 
 
 def write_markdown(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
-    """Write exported sessions one after the other and return their number."""
+    """Write exported sessions one after the other and return how many."""
     count = 0
     for session in sessions:
         # Lone surrogates cannot be written to a file.
@@ -220,7 +220,7 @@ def _render_call(call: Any) -> str:
 
 
 def _quote(text: str) -> str:
-    """Quote a text: fences and lists that begin in it end with it, and tags are escaped.
+    """Quote a text: tags are escaped, and its fences and lists end with it.
 
     An unclosed tag, such as a comment, would swallow what follows.
     """
@@ -243,7 +243,7 @@ def _escape_tags(lines: list[str]) -> Iterator[str]:
 
 def _escape_tag(found: re.Match[str]) -> str:
     before = found["before"]
-    # A span, or already escaped by an odd number of backslashes.
+    # It is in a span, or already escaped by an odd number of backslashes.
     return found[0] if before is None or len(before) % 2 else f"{before}\\<"
 
 
@@ -269,13 +269,13 @@ def _find_code(lines: list[str]) -> list[bool]:
 
 
 def _fold(title: str, text: str) -> str:
-    """Put a text into a fence that nothing in it can close; fold a long one."""
+    """Put a text into a fence that it can't close, and fold a long one."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     block = f"{fence}text\n" + "\n".join(_lines(text)) + f"\n{fence}"
     if len(text) <= _SHORT and "\n" not in text.strip():
         return f"{title}:\n\n{block}"
-    # No Markdown is rendered inside of a tag.
+    # Markdown is not rendered inside a tag.
     plain = re.sub(r"`+ ?(.*?) ?`+", r"\1", title).replace("&", "&amp;").replace("<", "&lt;")
     return f"<details>\n<summary>{plain}</summary>\n\n{block}\n\n</details>"
 

@@ -1,4 +1,4 @@
-"""Operations that read long sessions a part at a time."""
+"""Operations that read long sessions page by page."""
 
 from __future__ import annotations
 
@@ -90,18 +90,18 @@ class ShowOutline(Operation, frozen=True, kw_only=True):
 
 
 class DayBegun(Info, frozen=True, kw_only=True):
-    """The position of the first message of a day, and the local date."""
+    """A local date, and the position of its first message."""
 
     position: int
     date: str
 
 
 class SessionOutline(Result, frozen=True, kw_only=True):
-    """Columns: a message is at the same place in each."""
+    """An outline in columns, where each message has the same position in all."""
 
     session_id: str
     steps: list[int]
-    """Difference of each id to the one before it, which is short to send; the first is an id."""
+    """Differences between successive ids, which are short to send; the first is an id."""
     roles: list[int]
     """Positions in ``role_names``."""
     sizes: list[int]

@@ -56,20 +56,20 @@ class SessionInfo(Info, frozen=True, kw_only=True):
     metadata: Any
     updated_at: float = 0.0
     revision: int = 0
-    """Counts the writes to the session."""
+    """Number of writes to the session."""
     system_prompt: str | UnsetType | None = UNSET
     """Left out of lists, unless details are asked for."""
     short_id: str = ""
     """Beginning of the id that is enough to name the session."""
     elsewhere: bool = False
-    """It is about another project than the current one."""
+    """True if it is about another project than the current one."""
 
 
 class SessionDetail(SessionInfo, frozen=True, kw_only=True):
-    """A session that is shown alone."""
+    """A session with its details."""
 
     untitled: bool = False
-    """Nobody gave it a title: ``title`` is the first line that a user said."""
+    """True without a given title: ``title`` is then the first line that a user said."""
 
 
 class MessageInfo(Info, frozen=True, kw_only=True):
@@ -88,9 +88,9 @@ class MessageInfo(Info, frozen=True, kw_only=True):
     origin: str | UnsetType = UNSET
     """``memory`` if the message only repeats the memory."""
     key: str | UnsetType = UNSET
-    """Id that the program gave it."""
+    """Id given by the program."""
     retired: bool | UnsetType = UNSET
-    """A rewrite replaced it."""
+    """True if a rewrite replaced it."""
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
@@ -261,12 +261,12 @@ class _Mark(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
-        # Named before it is changed: it may get another title.
+        # Named before the change, which may set another title.
         name = name_session(memory, session_id)
         return Done(done=self.mark(memory.sessions, session_id, name))
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
-        """Make the change and return a sentence about it, with the ``name`` of the session."""
+        """Make the change and return a sentence with the ``name`` of the session."""
         raise NotImplementedError
 
 
@@ -310,7 +310,7 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
 
     def mark(self, sessions: Sessions, session_id: str, name: str) -> str:  # noqa: ARG002
         sessions.set_title(session_id, self.title or None, if_revision=self.if_revision)
-        # Not by its name, which was its title.
+        # Don't name it, because its name was its title.
         short = sessions.shorten_ids([session_id])[session_id]
         if not self.title:
             return f"Removed the title of {short}."

@@ -239,7 +239,7 @@ class SuggestTemplates(Operation, frozen=True, kw_only=True):
 
 
 class SuggestionInfo(Info, frozen=True, kw_only=True):
-    """A session worth a template; ``loops`` counts commands repeated until they worked."""
+    """A session worth a template. ``loops`` counts commands repeated until they worked."""
 
     session_id: str
     title: str | None

@@ -37,7 +37,7 @@ def render_path(path: str | Path) -> str:
     """Render a path as a person writes it, with ``~`` for the user's folder."""
     try:
         return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
-    except (RuntimeError, ValueError):  # there is no such folder, or the path is elsewhere
+    except (RuntimeError, ValueError):  # There is no such folder, or the path is elsewhere.
         return str(path)
 
 
@@ -47,9 +47,9 @@ def render_time(when: float | None) -> str:
 
 
 def render_when(when: float | None, now: float, *, minute: bool = False) -> str:
-    """Render a time as a person says it: ``today 14:03``, ``yesterday``, ``12 Oct 2025``; empty for None.
+    """Render a time for a person: ``today 14:03``, ``12 Oct 2025``; empty for None.
 
-    With ``minute``, other days than today have their time too.
+    With ``minute``, days before today include the time.
     """
     if when is None:
         return ""
@@ -63,7 +63,7 @@ def render_when(when: float | None, now: float, *, minute: bool = False) -> str:
 
 
 def iso_time(moment: float) -> str:
-    """Render a time as ISO 8601 in UTC, to the millisecond; outside of the calendar, as seconds."""
+    """Render a time as ISO 8601 in UTC; outside the calendar, as seconds."""
     try:
         return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
@@ -71,7 +71,7 @@ def iso_time(moment: float) -> str:
 
 
 def render_title(title: str | None, project: str | None, *, elsewhere: bool = True) -> str:
-    """Render a title and, if it is not the current one, the name of the project."""
+    """Render a title, with the project's name if it isn't the current one."""
     shown = one_line(title or "") or "Untitled"
     return f"{shown} [{one_line(name_project(project))}]" if project and elsewhere else shown
 
@@ -85,7 +85,7 @@ def day(moment: str) -> str:
 
 
 def shorten_names(names: Sequence[str], least: int) -> dict[str, str]:
-    """Return the beginning of each name that tells it from the others, of ``least`` characters or more."""
+    """Return beginnings of names that tell them apart, of ``least`` or more characters."""
 
     def is_unique(beginning: str) -> bool:
         return sum(name.startswith(beginning) for name in names) == 1
@@ -101,19 +101,19 @@ def cut(text: str, characters: int) -> str:
 
 
 def list_some(names: Sequence[str], most: int = 20) -> str:
-    """Render the first names, and the number of further ones."""
+    """Render the first names and the number of others."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
 
 
 def render_first(lines: list[str], most: int) -> list[str]:
-    """Render the first lines, indented, and the number of further ones."""
+    """Render the first lines, indented, and the number of others."""
     rest = [f"  … and {len(lines) - most:,} more"] if len(lines) > most else []
     return [*(f"  {line}" for line in lines[:most]), *rest]
 
 
 def message_text(content: Any) -> str:
-    """Return the text of a message's content; parts that are not text are named by their type."""
+    """Return the text of a message's content. Other parts are named by type."""
     if content is None or isinstance(content, str):
         return content or ""
     parts = content if isinstance(content, list) else [content]

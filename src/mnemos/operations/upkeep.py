@@ -1,4 +1,4 @@
-"""Operations on the database as a whole: statistics, checks, the log of changes, undo."""
+"""Operations on the whole database: statistics, checks, log of changes, undo."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 80
-# Others keep ids and packed copies, which say nothing to a reader.
+# Other parts store ids and packed copies, which mean nothing to a reader.
 _WITH_TEXTS = frozenset({"notebook.change", "undo notebook.change", "sessions.title"})
 
 
@@ -77,14 +77,14 @@ class Stats(Result, frozen=True, kw_only=True):
             f"  {one.source}: {plural(one.sessions, 'session')}, {plural(one.messages, 'message')}"
             for one in self.by_source
         ]
-        # Not indexes and SQLite's own tables.
+        # Skip indexes and SQLite's own tables.
         tables = {name: size for name, size in self.tables.items() if not re.search("^sqlite_|_by_", name)}
         largest = sorted(tables.items(), key=lambda item: -item[1])[:5]
         lines.append("largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest))
         return join_items([*lines, self.describe_workspace()])
 
     def describe_workspace(self) -> str:
-        """Return how much room of the workspace is used, on one line."""
+        """Describe the workspace's use of its room, on one line."""
         sizes = [one for one in self.usage if one.setting.endswith("_bytes")]
         return "workspace: " + ", ".join(
             f"{one.name} {render_size(one.used)} of {render_size(one.limit)}" for one in sizes
@@ -124,13 +124,13 @@ class Examine(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Examined:
         checks = list(memory.doctor(repair=self.repair))
-        # A repair checks again what it fixed: the last check of a name counts.
+        # A repair checks again what it fixed, so the last check of a name counts.
         last = {check.name: check.ok for check in checks}
         healthy = all(last.values()) if self.repair else all(check.ok for check in checks)
         return Examined(healthy=healthy, checks=checks, usage=memory.workspace.usage())
 
 
-# Files and settings of people, which a repair leaves alone.
+# Files and settings of people, which a repair doesn't touch.
 _BY_HAND = frozenset(
     {"backend", "dead rows", "file system", "notebook", "old transaction", "privacy", "replica", "role"}
     | {"row-level security", "templates", "workspace"}
@@ -154,7 +154,7 @@ class Examined(Result, frozen=True, kw_only=True):
         return self._render(_REPAIR)
 
     def advise(self, repair: str = _REPAIR) -> str:
-        """Say what to do about failed checks: ``repair``, where it can help."""
+        """Say what to do about failed checks, such as ``repair``."""
         can_help = any(one.name not in _BY_HAND for one in self.checks if not one.ok)
         return repair if can_help else "Follow the advice above."
 
@@ -229,7 +229,7 @@ class LogEntry(Info, frozen=True, kw_only=True):
 class Log(Result, frozen=True, kw_only=True):
     entries: list[LogEntry]
     is_whole: bool = False
-    """One entry was asked for, and its texts are shown."""
+    """True if one entry was asked for, so its texts are shown."""
 
     def as_text(self) -> str:
         lines = [
@@ -275,6 +275,6 @@ class Undo(Operation, frozen=True, kw_only=True):
         for number, answer in answers.items():
             if answer == "no":
                 raise Refused("Cancelled. Nothing was changed.")
-            # The entry that was asked about, also if others were recorded in the meantime.
+            # Undo the entry that was asked about, even if others were recorded since.
             return Undo(entry=int(number))
         return self

@@ -63,7 +63,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         return not self.read_only
 
     def destroys(self) -> bool:
-        # The words of quoted names and of texts are not among them. ON DELETE is part of a foreign key.
+        # Quoted names and texts are left out. ON DELETE is part of a foreign key.
         words = [token.text.upper() for token in lexer.tokens(self.query) if token.kind is lexer.Kind.WORD]
         return any(
             word == "DROP" or (word == "DELETE" and before != "ON") for before, word in pairwise(["", *words])
@@ -72,7 +72,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> QueryAnswer:
         plan: list[str] | UnsetType = UNSET
         if self.plan:
-            # The query fails below as well, with an error that quotes what was asked.
+            # Ignored, because the query fails below, with an error that quotes it.
             with suppress(SqlError):
                 plan = self._explain(memory)
         answer = memory.workspace.query(
@@ -92,10 +92,10 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         return replace(QueryAnswer.of(fitting), plan=plan)
 
     def _explain(self, memory: Memory) -> list[str]:
-        """Return the steps of the query, each indented below the one that it is part of."""
+        """Return the query's steps, each indented below the step it belongs to."""
         answer = memory.workspace.query(
             f"EXPLAIN QUERY PLAN {self.query}",
-            # Any values do: nothing is run.
+            # Any values will do, because nothing is run.
             self.rows[0] if self.rows else self.params,
             database=self.database,
             timeout=self.timeout,
@@ -113,7 +113,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
 
 
 class BytesCell(Info, frozen=True, kw_only=True):
-    """The value of a cell that is neither text nor a number."""
+    """A cell's value that is neither text nor a number."""
 
     base64: str
 
@@ -144,7 +144,7 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
     size_bytes: int
     elapsed_ms: float
     plan: list[str] | UnsetType = UNSET
-    """The steps by which SQLite runs it, if they were asked for."""
+    """SQLite's steps to run it, if they were asked for."""
 
     @classmethod
     def of(cls, answer: Answer) -> QueryAnswer:
@@ -240,7 +240,7 @@ class ReferenceInfo(Info, frozen=True, kw_only=True):
 
 
 class ColumnInfo(Info, frozen=True, kw_only=True):
-    """A column with what its values are like; what is not known is left out."""
+    """A column with a summary of its values. Unknown properties are left out."""
 
     name: str
     type: str
@@ -259,7 +259,7 @@ class ColumnInfo(Info, frozen=True, kw_only=True):
 
 
 class TableInfo(Info, frozen=True, kw_only=True):
-    """A table or view; what is not known is left out."""
+    """A table or view. Unknown properties are left out."""
 
     name: str
     kind: str
@@ -277,7 +277,7 @@ class TableInfo(Info, frozen=True, kw_only=True):
     not_read: str | UnsetType = UNSET
     module: str | UnsetType = UNSET
     unique: list[list[str]] | UnsetType = UNSET
-    """Columns that tell rows apart together, other than the primary key."""
+    """Sets of columns that identify a row, besides the primary key."""
     foreign_keys: list[ReferenceInfo] | UnsetType = UNSET
     sql: str | UnsetType = UNSET
 
@@ -318,7 +318,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def writes(self) -> bool:
-        # Without a file there is no success to report: the call raises an error.
+        # Not skipped if memory is disabled: without a file, the call has to fail.
         return False
 
     def run(self, memory: Memory) -> RowsExported:
@@ -340,7 +340,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         with memory.workspace.files.scratch_folder() as folder:
             done = self._export(memory, f"{folder}/rows", self.format or "csv")
-            # newline="": line breaks within cells are kept, as in a file.
+            # newline="": keep line breaks in cells, as for a file.
             with done.path.open(encoding="utf-8", errors="replace", newline="") as written:
                 shutil.copyfileobj(written, stream)
 
@@ -442,7 +442,7 @@ def _value(cell: Cell) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """Return a value that JSON has: infinities become text."""
+    """Convert a value to what JSON has: infinities become text."""
     if isinstance(value, bytes):
         return BytesCell(base64=b64encode(value).decode())
     if isinstance(value, float) and not math.isfinite(value):
