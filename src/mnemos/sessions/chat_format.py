@@ -22,7 +22,7 @@ _TEXTS = ("text", "input_text", "output_text", None)
 _THINKING = ("thinking", "redacted_thinking")
 _IMAGES = ("image", "image_url", "input_image")
 _MEDIA = (*_IMAGES, "document", "file", "input_file", "audio", "input_audio", "video")
-# Parts that only Anthropic has, and that may go back as they came.
+# Parts that only Anthropic's format has. They can be sent back unchanged.
 _OWN_PARTS = re.compile(r"search_result|container_upload|server_tool_use|(?!mcp_)\w+_tool_result")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -43,8 +43,8 @@ class Conversation(list[dict[str, Any]]):
 def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
     """Return messages that the SDK accepts.
 
-    APIs reject a call without its answer and an answer without its call. A killed process can leave both,
-    so they are left out, like empty and forgotten messages and roles that APIs don't know.
+    APIs reject a tool call without a result and a result without a call. A killed process can leave both, so
+    they are left out, as are empty or forgotten messages and roles that APIs don't know.
     """
     if format == "openai":
         messages = Conversation(_write_openai(rows))
@@ -56,7 +56,7 @@ def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
     try:
         dump_plain(messages)
     except UnicodeEncodeError:
-        # A lone surrogate is stored as it came, but can't be sent.
+        # A lone surrogate can be stored, but not sent.
         messages[:] = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
     return messages
 
@@ -65,10 +65,10 @@ def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
 
 
 def _pair(rows: Sequence[MessageRow]) -> Iterator[tuple[MessageRow, Any, list[tuple[Part, MessageRow]]]]:
-    """Yield each message to send with its content and its calls, each with its answer."""
+    """Yield each message to send, with its content and its calls, each paired with its answer."""
     for position, row in enumerate(rows):
         if row.role not in _ROLES_TO_SEND:
-            # Tool answers go with their calls.
+            # Tool answers are yielded with their calls.
             continue
         calls = []
         if row.tool_calls is not None and row.role == "assistant":
@@ -86,7 +86,7 @@ def _list_calls(row: MessageRow) -> dict[str | None, Part]:
 
 
 def _find_answers(rows: Sequence[MessageRow], start: int) -> dict[str | None, MessageRow]:
-    """Return the tool answers that directly follow, by call id; the first per call wins."""
+    """Return the tool answers that directly follow, by call id. The first answer to a call wins."""
     answers: dict[str | None, MessageRow] = {}
     for row in rows[start:]:
         if row.role != "tool":
@@ -161,7 +161,7 @@ def _openai_part(role: str, part: Any) -> Part | None:
 
 
 class _AnthropicTurns:
-    """Turns that alternate, with unique tool ids, as Anthropic's API wants them."""
+    """Alternating turns with unique tool ids, as Anthropic's API requires."""
 
     def __init__(self) -> None:
         self._turns = Conversation()
@@ -190,7 +190,7 @@ class _AnthropicTurns:
 
     def _add(self, role: str, blocks: list[Part]) -> None:
         if all(block["type"] in _THINKING for block in blocks):
-            # Refused at the end of a turn, and there is nothing else to say.
+            # The API refuses a turn that ends with thinking, and there is nothing else to send.
             return
         if self._turns and self._turns[-1]["role"] == role:
             self._turns[-1]["content"] += blocks
@@ -198,7 +198,7 @@ class _AnthropicTurns:
             self._turns.append({"role": role, "content": blocks})
 
     def _make_id(self, call_id: str) -> str:
-        """Return an id of the letters that are allowed; some models name their calls call_0 in every turn."""
+        """Return a unique id of allowed characters. Some models use call_0 in every turn."""
         clean = found = _NOT_IN_NAMES.sub("_", call_id)
         number = 1
         while found in self._ids:
@@ -212,7 +212,7 @@ def _anthropic_call(call: Part, id: str) -> Part:
     text = _get_arguments(call)
     given = load_json(text or "{}")
     more = {key: value for key, value in call.items() if key in ("caller", "toolset_name")}
-    # An input is an object, whatever the model wrote.
+    # The API requires an object, even if the model wrote something else.
     input = given if isinstance(given, dict) else {"arguments": text}
     return {"type": "tool_use", "id": id, "name": _tool_name(call), "input": input, **more}
 
@@ -234,7 +234,7 @@ def _anthropic_result(row: MessageRow, id: str) -> Part:
 
 def _anthropic_block(role: str, part: Any) -> Part | None:
     if (text := _get_text(part)) is not None:
-        # Blank text is refused.
+        # The API refuses blank text.
         return _text_part(text) if text.strip() else None
     kind = _kind(part)
     if kind in _THINKING:
@@ -273,7 +273,7 @@ def _drop_hints(part: Part) -> Part:
     return {key: value for key, value in part.items() if value is not None and key != "cache_control"}
 
 
-# --- parts of both ------------------------------------------------------------------------------------
+# --- parts of either format ---------------------------------------------------------------------------
 
 
 def _kind(part: Any) -> str | None:
@@ -296,7 +296,7 @@ def _text_part(text: str) -> Part | None:
 
 
 def _describe(part: Any) -> Part | None:
-    """Return a word for an image or a file that the role or the format can't have; None for other parts."""
+    """Return a placeholder for an image or file that can't be sent; None for other parts."""
     kind = _kind(part)
     source = part.get("source") if kind == "document" else None
     if isinstance(source, dict) and source.get("type") == "text" and isinstance(source.get("data"), str):
@@ -309,7 +309,7 @@ def _describe(part: Any) -> Part | None:
 
 
 def _get_url(part: Part) -> str | None:
-    """Return where the bytes of an image or a file are, as a URL; None if an import left them out."""
+    """Return the URL of an image or a file; None if an import left out its bytes."""
     source = part.get("source")
     if isinstance(source, dict) and source.get("type") == "base64":
         url: Any = f"data:{source.get('media_type')};base64,{source.get('data')}"
@@ -323,5 +323,5 @@ def _get_url(part: Part) -> str | None:
 
 
 def _is_intact(text: Any) -> bool:
-    """True if nothing was replaced by a remark in brackets, as redaction and imports do."""
+    """True unless redaction or an import replaced part of the text by a remark in brackets."""
     return isinstance(text, str) and "[" not in text

@@ -1,7 +1,7 @@
-"""Echoes: messages that only repeat what the memory said. They are recorded, and never found by it.
+"""Echoes: messages that only repeat what the memory returned. They are stored, but never found.
 
-Calls of the memory's own tools, their results, and messages of recalled text alone have the origin
-``memory``. Every message comes through ``append`` on its way into a session, whoever sent it.
+Calls of the memory's own tools, their results, and messages that hold only recalled text get the origin
+``memory``. Every message passes through ``append`` on its way into a session, regardless of its sender.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mnemos.storage.base import Glimpse, NewMessage, Writes
 from mnemos.text.fences import has_fence, is_fenced
 
 _RESULTS: Final = frozenset({"tool", "function"})
-# Where the first fence of a message begins, if the message is nothing else. Content may be JSON.
+# A message that is only a fenced block has its fence within these characters, as content may be JSON.
 _BEGINNING: Final = 100
 
 
@@ -37,7 +37,7 @@ def append(
 
 
 def _may_echo(message: NewMessage) -> bool:
-    """True for calls, results, and what may be fenced: all other messages cost nothing."""
+    """True for calls, results and text that may be fenced. All other messages skip the check."""
     if message.tool_calls is not None or message.role in _RESULTS:
         return True
     return message.content is not None and "<" in message.content[:_BEGINNING]
@@ -53,7 +53,7 @@ class _Batch:
         self._session_id = session_id
         self._messages = list(messages)
         self._called_here = called_here
-        # The place of each call, and the name of its tool. The place of a stored call is its id, negated.
+        # The place of each call and the name of its tool. The place of a stored call is its negated id.
         self._calls: dict[str, tuple[int | None, str]] = {}
         # True for stored messages that are flagged.
         self._stored: dict[int, bool] = {}
@@ -78,7 +78,7 @@ class _Batch:
         text = _text_of(message)
         is_echo = message.origin is not None or is_fenced(text)
         if message.tool_name is not None and not is_echo and not self._may_be_own(message.tool_name):
-            # Most results name a tool of somebody else: their calls need not be looked up.
+            # Most results name another program's tool, so their calls need not be looked up.
             return
         call_place, called = self._find_call(message.tool_call_id)
         name = message.tool_name or called
@@ -131,7 +131,7 @@ def _text_of(message: NewMessage) -> str:
 
 
 def _list_calls(tool_calls: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the id and the tool of each call."""
+    """Yield the id and the tool name of each call."""
     calls = load_json(tool_calls)
     for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, dict):

@@ -19,14 +19,14 @@ from mnemos.text.tables import format_time
 _DELEGATED = frozenset({"subagent", "delegate", "delegation"})
 COMPRESSED = "compress"
 EXACTLY = "session:"
-"""Before an id: not the beginning of one, and not a title."""
+"""The prefix of an exact id, which is neither a title nor the beginning of an id."""
 _MOST_MATCHES = 500
 _SHOWN_PROJECTS = 8
 _SHOWN_CANDIDATES = 8
 
 
 def is_visible(session: SessionRow, user: str | None) -> bool:
-    """True if a user may see a session: it is the user's own or nobody's."""
+    """True if a user may see a session: it belongs to that user or to nobody."""
     return user is None or session.user_id in (None, user)
 
 
@@ -65,7 +65,7 @@ def _list_candidates(tx: Reads, rows: list[SessionRow]) -> Iterator[str]:
 
 
 def resolve_projects(storage: Storage, text: str) -> list[str]:
-    """Return the projects that a path or the name of a folder means; none raises NotFound."""
+    """Return the projects that a path or folder name refers to. Raises NotFound if there are none."""
     known = sorted(storage.read(lambda tx: tx.sessions.projects()))
     found = match_projects(name("project", text), known)
     if not found:

@@ -1,4 +1,4 @@
-"""Sessions found and listed: the part of ``memory.sessions`` that tells which ones there are."""
+"""Lookups and lists of sessions: the part of ``memory.sessions`` that finds them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Lookups:
         return session_dict(row) if row else None
 
     def find_title(self, session_id: str) -> str | None:
-        """Return the title of a session, or the first line that a user said in it."""
+        """Return the title of a session, or the first line that the user wrote."""
         name("session_id", session_id)
 
         def work(tx: Reads) -> list[SessionRow]:
@@ -49,7 +49,7 @@ class Lookups:
         return next((row.title for row in self._storage.read(work)), None)
 
     def resolve_session(self, id_prefix_or_title: str, *, user_id: str | None = None) -> str:
-        """Return the session id for an id, the beginning of one, or a title.
+        """Return the session id for an id, the beginning of an id, or a title.
 
         An exact id comes before a title, a title before the beginning of an id. Several matches raise
         Ambiguous, none raises NotFound. ``user_id``: other users' sessions do not match.
@@ -58,11 +58,11 @@ class Lookups:
         return self._storage.read(lambda tx: resolve_id(tx, text, user))
 
     def resolve_projects(self, project: str) -> list[str]:
-        """Return the projects that a path or the name of a folder means; none raises NotFound."""
+        """Return the projects that a path or folder name refers to. Raises NotFound if there are none."""
         return resolve_projects(self._storage, project)
 
     def shorten_ids(self, session_ids: Iterable[str]) -> dict[str, str]:
-        """Return the beginning of each id that is enough to name the session."""
+        """Return the shortest beginning of each id that still identifies the session."""
         return self._storage.read(lambda tx: shorten_ids(tx, session_ids))
 
     def search_sessions(
@@ -81,13 +81,14 @@ class Lookups:
         sort: Literal["started", "updated"] = "started",
         query: str | None = None,
     ) -> list[Session]:
-        """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
+        """List sessions, newest first.
 
-        They began at or after ``since`` and before ``until``. ``parent``: the children of this session.
-        ``metadata``: those with these keys and values. ``sort="updated"`` lists the last changed first.
-        ``query``: text in the title, or words in the newest messages that have them.
+        ``archived``: False hides archived sessions, True lists only those, None lists all. ``since`` and
+        ``until`` (exclusive) limit when they began. ``parent`` lists the children of that session, and
+        ``metadata`` the sessions with these keys and values. ``sort="updated"`` lists the most recently
+        changed first. ``query`` matches text in the title or words in recent messages.
 
-        A session without a title has the first line that a user said as its title.
+        A session without a title is listed with the first line that the user wrote.
         """
         filters = self._choose(source, project, user_id, since, until, archived, parent, metadata)
         page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
@@ -116,17 +117,17 @@ class Lookups:
         return self._storage.read(lambda tx: tx.sessions.count(_narrow(tx, filters, query)))
 
     def children(self, session_id: str) -> list[Session]:
-        """Return the sessions whose parent this is, oldest first; none for an unknown session."""
+        """Return the children of a session, oldest first; none for an unknown session."""
         name("session_id", session_id)
         return [session_dict(row) for row in self._storage.read(lambda tx: tx.sessions.children(session_id))]
 
     def get_lineage(self, session_id: str) -> list[str]:
-        """Return the sessions of this conversation, root to tip. An unknown one raises NotFound."""
+        """Return the sessions of a conversation, root to tip. An unknown session raises NotFound."""
         name("session_id", session_id)
         return self._storage.read(lambda tx: list_lineage(tx.sessions, session_id))
 
     def get_tip(self, session_id: str) -> str:
-        """Return the session in which this conversation continues; itself if it was never split."""
+        """Return the session in which a conversation continues: itself if it was never split."""
         return self.get_lineage(session_id)[-1]
 
     def _projects(self, project: str | None) -> list[str] | None:

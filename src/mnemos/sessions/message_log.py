@@ -35,13 +35,13 @@ from mnemos.storage.base import MessageRow, NewMessage, Storage, Writes
 from mnemos.text.secrets import Redact
 
 _IS_TEXT = False
-# NewMessage(...) without its Python call, which takes half as long again.
+# Make NewMessage without the Python call of its class, which would add half to the time.
 _message = tuple.__new__
 _Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 
 
 class _Plain(Struct, forbid_unknown_fields=True, gc=False):
-    """The common form of a message: a known role, text, and calls with only one JSON encoding."""
+    """The common form of a message: a known role, text, and calls that have only one JSON encoding."""
 
     role: Role
     content: str | None = None
@@ -56,7 +56,7 @@ class _Plain(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class MessageLog(Lookups):
-    """The part of ``Sessions`` that keeps what was said."""
+    """The part of ``Sessions`` that stores and reads messages."""
 
     def __init__(self, storage: Storage, settings: Settings, clock: Clock, called: Collection[str]) -> None:
         super().__init__(storage, settings, clock)
@@ -81,10 +81,11 @@ class MessageLog(Lookups):
     ) -> int:
         """Store one message and return its id. An unknown session raises NotFound.
 
-        With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
-        Content with several tool results becomes several messages; the id is that of the last. ``key`` is
-        your own id of the message: if the session has it already, nothing changes and the id of that message
-        is returned. Another revision of the session than ``if_revision`` raises Conflict.
+        Searches never find a message with ``origin="memory"``; calls of memory tools and their results get it
+        automatically. Content with several tool results becomes several messages, and the id of the last is
+        returned. ``key`` is your own id for the message: if the session already has a message with this key,
+        nothing changes and that message's id is returned. If the session's revision isn't ``if_revision``,
+        Conflict is raised.
         """
         given, most = locals(), self._settings.max_message_bytes
         if content is not None and not isinstance(content, str):
@@ -106,11 +107,11 @@ class MessageLog(Lookups):
         metadata: MetadataChange | None = None,
         if_revision: int | None = None,
     ) -> list[int]:
-        """Store several messages, all or none, and return the ids of what was stored, in order.
+        """Store several messages, all or none, and return the new ids in order.
 
-        Takes dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
-        SDKs as they are. Fields that are not known are kept in the metadata. ``metadata`` changes that of
-        the session with them, as ``update_metadata`` does.
+        Accepts dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
+        SDKs. Unknown fields are kept in the metadata. ``metadata`` updates the session's metadata in the same
+        transaction, as ``update_metadata`` does.
         """
         new, now = self._check_new(messages), self._clock()
         if self._is_off(session_id):
@@ -126,12 +127,12 @@ class MessageLog(Lookups):
         metadata: MetadataChange | None = None,
         if_revision: int | None = None,
     ) -> list[int]:
-        """Replace the working history, or its end that begins with the message ``from_id``; return new ids.
+        """Replace the working history, or the part from message ``from_id`` on; return the new ids.
 
-        The messages before are retired: ``get_messages`` leaves them out, searches and recall still find
-        them, and exports mark them. A new message may have the ``key`` of one that it replaces. Messages
-        are given as to ``append_messages``. All of it is one transaction. A message that is not in the
-        session raises NotFound.
+        The replaced messages are retired: ``get_messages`` leaves them out, searches and recall still find
+        them, and exports mark them. A new message may reuse the ``key`` of one that it replaces. ``messages``
+        takes the same forms as in ``append_messages``. Everything happens in one transaction. A ``from_id``
+        that is not in the session raises NotFound.
         """
         first = 0 if from_id is None else check_message_id(from_id)
         new, now = self._check_new(messages), self._clock()
@@ -142,7 +143,7 @@ class MessageLog(Lookups):
     def pop_message(self, session_id: str, *, if_revision: int | None = None) -> Message | None:
         """Delete the newest message of the working history and return it; None if there is none.
 
-        It is gone from search and recall too, and can't be undone. An unknown session raises NotFound.
+        Searches and recall no longer find it. This can't be undone. An unknown session raises NotFound.
         """
 
         def work(tx: Writes) -> MessageRow | None:
@@ -159,16 +160,16 @@ class MessageLog(Lookups):
     def get_messages(
         self, session_id: str, *, last: int | None = None, since: Moment | None = None
     ) -> list[Message]:
-        """Return the messages in order, or the ``last`` few of them. An unknown session raises NotFound.
+        """Return the messages in order, or the ``last`` few. An unknown session raises NotFound.
 
-        Messages that ``rewrite`` retired are left out. ``since``: not earlier than this.
+        Messages that ``rewrite`` retired are left out. ``since`` leaves out earlier messages.
         """
         newest = None if last is None else whole("last", last)
         start = None if since is None else read_moment("since", since, self._clock())
         return [message_dict(row) for row in self._rows(session_id, newest, start)]
 
     def conversation(self, session_id: str, *, format: Format = "openai") -> Conversation:
-        """Return the messages as the OpenAI or the Anthropic SDK accepts them, ready to send."""
+        """Return the messages in the format of the OpenAI or the Anthropic SDK, ready to send."""
         return build_conversation(self._rows(session_id), format)
 
     def get_messages_as_conversation(self, session_id: str, format: Format = "openai") -> Conversation:
@@ -176,7 +177,7 @@ class MessageLog(Lookups):
         return self.conversation(session_id, format=format)
 
     def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[Message]:
-        """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
+        """Return a message and its neighbours in order. An unknown message raises NotFound."""
         counts = {"before": whole("before", before), "after": whole("after", after)}
         wanted = check_message_id(message_id)
         rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
@@ -194,10 +195,10 @@ class MessageLog(Lookups):
         before: int | None = None,
         limit: int = 50,
     ) -> MessagePage:
-        """Return some messages of a session, the first by default. A long one costs no more than a short one.
+        """Return a page of a session, by default the first. The cost doesn't grow with the session.
 
-        ``at``: after this number of messages. ``around``, ``after`` and ``before``: near the message of that
-        id. An unknown session or message raises NotFound.
+        ``at`` skips this number of messages. ``around``, ``after`` and ``before`` take the id of a message.
+        An unknown session or message raises NotFound.
         """
         name("session_id", session_id)
         place = Place.check(at=at, around=around, after=after, before=before)
@@ -205,7 +206,7 @@ class MessageLog(Lookups):
         return self._storage.read(lambda tx: read_page(tx, session_id, place, most))
 
     def get_outline(self, session_id: str) -> Outline:
-        """Return id, role and size of every message in columns. An unknown session raises NotFound."""
+        """Return the id, role and size of every message, in columns. An unknown session raises NotFound."""
         name("session_id", session_id)
         return self._storage.read(lambda tx: read_outline(tx, session_id))
 
@@ -247,7 +248,7 @@ class MessageLog(Lookups):
             if metadata is not None:
                 self._set_metadata(tx, session_id, metadata)
             ids = echoes.append(tx, session_id, new, now, self._called)
-            # An append that stored something counted as the write.
+            # An append that stored something has already counted as a write.
             if (retire, metadata) != (None, None) and tx.sessions.hold(session_id) == revision:
                 tx.sessions.revise(session_id, now)
             return ids
@@ -263,7 +264,7 @@ class MessageLog(Lookups):
 
     @property
     def has_private(self) -> bool:
-        """True if a private session was begun through this object."""
+        """True if a private session was started through this object."""
         return bool(self._private)
 
     def _is_off(self, session_id: str, *, private: bool = False) -> bool:
@@ -280,10 +281,10 @@ def new_messages(
     redact: Redact,
     max_bytes: int,
 ) -> list[NewMessage]:
-    """Do the same as ``new_message`` for each, and faster where all are plain.
+    """Check messages like ``new_message``, but faster if all of them are plain.
 
-    Plain messages are checked together. Otherwise each is read as a message of an SDK and checked alone,
-    which names the mistake.
+    Plain messages are checked together. Otherwise each is read as a message of an SDK and checked on its own,
+    so that an error can name the message.
     """
     found = _plain_messages(messages, clock, redact, max_bytes)
     if found is None:
@@ -315,7 +316,7 @@ def _plain_messages(
     texts.append("\n".join(names))
     clean = list(map(redact, texts))
     if clean[len(plain) :] != texts[len(plain) :]:
-        # A secret in the arguments of a call, which must stay JSON, or in a name.
+        # There is a secret in a name or in a call's arguments, which must remain valid JSON.
         return None
     return [
         _message(

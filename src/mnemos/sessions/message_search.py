@@ -71,9 +71,9 @@ def find_messages(tx: Reads, search: MessageSearch) -> list[MessageHit]:
 
 
 def find_sessions(tx: Reads, query: str) -> list[str]:
-    """Return ids of sessions with the text in their title, or all the words in one of their messages.
+    """Return ids of sessions with the text in the title, or all its words in one message.
 
-    Of messages, the newest 1,000 that have the words count.
+    Only the newest 1,000 matching messages are considered.
     """
     if not isinstance(query, str):
         raise InvalidInput(f"query must be a string, not {type(query).__name__}")

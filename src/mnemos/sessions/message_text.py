@@ -1,4 +1,4 @@
-"""The text of messages: what searches, recall and previews read of them."""
+"""The text of messages, as searches, recall and previews read it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
 
 def text_of(row: MessageRow | Glimpse) -> str:
-    """Return the text of a message; of several parts, the text parts."""
+    """Return the text of a message. If it has several parts, only text parts count."""
     return _join_text(content_of(row))
 
 
 def document_of(row: MessageRow) -> Document:
     """Return the searchable text of a message, with the names and arguments of its tools.
 
-    Recalled text in it is left out, and so are calls of the memory's tools and their results.
+    Recalled text and calls of the memory's tools, with their results, are left out.
     """
     if row.origin is not None and row.tool_calls is None:
         return Document("", "")
@@ -34,7 +34,7 @@ def document_of(row: MessageRow) -> Document:
 
 
 def is_echo(row: MessageRow) -> bool:
-    """True if a message only repeats the memory."""
+    """True if a message only repeats what the memory returned."""
     if row.origin is None:
         return False
     document = document_of(row)
@@ -42,7 +42,7 @@ def is_echo(row: MessageRow) -> bool:
 
 
 def tools_of(row: MessageRow) -> str:
-    """Return the names and arguments of the tool calls in a message, without those of the memory."""
+    """Return the names and arguments of a message's tool calls, without the memory's own tools."""
     if row.tool_calls is None:
         return "" if row.origin is not None else row.tool_name or ""
     made = load_json(row.tool_calls)
@@ -53,11 +53,11 @@ def tools_of(row: MessageRow) -> str:
 
 
 def _drop_own_calls(calls: Any) -> list[Any]:
-    """Return the calls of other tools, of a message that calls the memory."""
+    """Return a message's calls of other tools than the memory's."""
     if not isinstance(calls, list):
         return []
     others = [call for call in calls if isinstance(call, dict) and not may_be_own_tool(call_name(call))]
-    # A host may give the tools names of its own.
+    # A host may rename the tools.
     return others if len(others) < len(calls) else []
 
 
@@ -73,9 +73,9 @@ def _speaker_in_metadata(row: MessageRow) -> str:
 
 
 def _speaker(row: MessageRow, said: str) -> str:
-    """Return the speaker named in the metadata, by the role, or before a colon.
+    """Return the speaker that the metadata, the role or a name before a colon gives.
 
-    "Result: …" in an answer of an assistant names nobody.
+    In an assistant's answer, "Result: …" doesn't name a speaker.
     """
     named = _speaker_in_metadata(row)
     if named:
@@ -91,7 +91,7 @@ def _speaker(row: MessageRow, said: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _parse_speaker(metadata: str) -> str:
-    """Return the speaker in metadata; cached, because many messages of one speaker share it."""
+    """Return the speaker in metadata. Cached, because a speaker's messages often share it."""
     known = load_json(metadata)
     if isinstance(known, dict):
         for key in ("speaker", "name"):
@@ -115,13 +115,13 @@ def _part_text(part: Any) -> str:
         text = part.get("refusal") if part.get("type") == "refusal" else part.get("text")
         if isinstance(text, str):
             return text
-        # Frameworks nest messages and results of tools in parts.
+        # Frameworks nest messages and tool results in parts.
         return next((text for key in _NESTED if (text := _join_text(part.get(key)))), "")
     return ""
 
 
 def _call_words(value: Any) -> list[str]:
-    """Return every string in a structure of calls, keys included."""
+    """Yield every string in nested calls, keys included."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):

@@ -26,7 +26,7 @@ from mnemos.storage.base import Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.secrets import Redact, redact_id, redact_value
 
 FORGOTTEN = "[forgotten]"
-# The origin of a message that only repeats the memory.
+# The origin of a message that only repeats what the memory returned.
 MEMORY = "memory"
 # The source of an imported session that names none.
 IMPORTED = "import"
@@ -34,7 +34,7 @@ IMPORTED = "import"
 _encode = msgspec.json.Encoder().encode
 
 ROLES = frozenset(get_args(Role))
-# Names that other programs have for a role.
+# Other programs' names for roles.
 _OTHER_NAMES = {"human": "user", "ai": "assistant", "model": "assistant", "bot": "assistant"}
 _PARTS = (
     "text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "image", "image_url",
@@ -54,15 +54,15 @@ def new_message(
 ) -> NewMessage:
     """Check the arguments of ``append_message`` and return the row to store.
 
-    ``any_role`` accepts every short word as a role: records of other programs have roles of their own.
+    ``any_role`` accepts any short word as a role, because other programs' records have further roles.
     """
     given = fields.get
     role: Any = given("role")
-    # A list is unhashable, so its type is checked first.
+    # The type is checked first, because a list is unhashable.
     if not isinstance(role, str) or role not in ROLES:
         _check_role(role, any_role=any_role)
     content, encoded = _encode_content(given("content"), redact)
-    # Every append comes through here, and most messages have few of these.
+    # This runs for every append, and most messages have few of these fields.
     calls, metadata = given("tool_calls"), given("metadata")
     tool_calls = None if calls is None else _encode_calls(calls, redact)
     about = None if metadata is None else _encode_json("metadata", metadata, redact)
@@ -112,7 +112,7 @@ def _check_origin(origin: Any) -> str:
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
-    """Check the fields of a session and return the row to store; ``started`` is the default time."""
+    """Check the fields of a session and return the row to store. ``started`` is the default time."""
     given = fields.get
     started_at = given("started_at")
     prompt = check_text("system_prompt", given("system_prompt"), max_bytes)
@@ -146,7 +146,7 @@ def _read_name(label: str, value: Any, redact: Redact) -> str | None:
 
 
 def change_metadata(row: SessionRow, change: MetadataChange, redact: Redact, max_bytes: int) -> str | None:
-    """Return the metadata of a session with these keys set, or what the function makes of it.
+    """Return a session's metadata with these keys set, or the result of the given function.
 
     Setting keys of metadata that is not an object raises Refused.
     """
@@ -162,7 +162,7 @@ def change_metadata(row: SessionRow, change: MetadataChange, redact: Redact, max
 
 
 def message_dict(row: MessageRow) -> Message:
-    """Return a message as hosts see it, marked if it was forgotten."""
+    """Return a message as hosts see it. A forgotten message is marked as such."""
     message: Message = {
         "id": row.id,
         "session_id": row.session_id,
@@ -219,7 +219,7 @@ def content_of(row: MessageRow | Glimpse) -> Any:
 
 
 def calls_without_arguments(row: MessageRow) -> str | None:
-    """Return the calls of a forgotten message without arguments, so that answers still match."""
+    """Return a forgotten message's calls without their arguments, so that results still match."""
     calls = load_json(row.tool_calls)
     if not isinstance(calls, list):
         return None
@@ -257,7 +257,7 @@ def check_text(label: str, value: Any, max_bytes: int) -> str | None:
 
 
 def _dump_exactly(value: Any) -> str:
-    """Encode as JSON that loads back the same; raise TypeError or ValueError if there is none."""
+    """Encode a value as JSON that decodes to the same value, or raise TypeError or ValueError."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text if is_storable(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
 
@@ -275,16 +275,16 @@ def dump_plain(value: Any) -> str:
 
 
 def dump_json(value: Any) -> str:
-    """Encode as JSON that any engine can store and that loads back the same."""
+    """Encode a value as JSON that any engine can store and that decodes to the same value."""
     try:
         return dump_plain(value)
     except UnicodeEncodeError:
-        # A lone surrogate has no UTF-8; escaped, it survives.
+        # A lone surrogate can't be encoded as UTF-8, so it is escaped.
         return json.dumps(value)
 
 
 def load_json(text: str | None) -> Any:
-    """Decode stored JSON; a damaged text is returned as it is."""
+    """Decode stored JSON. Damaged text is returned unchanged."""
     if text is None:
         return None
     try:
@@ -299,7 +299,7 @@ def encode_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str |
     return text
 
 
-# --- inside ---------------------------------------------------------------------------------
+# --- encoding -------------------------------------------------------------------------------
 
 
 def _encode_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
@@ -311,7 +311,7 @@ def _encode_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
     if isinstance(content, list):
         return _encode_json("content", content, redact), True
     if isinstance(content, dict):
-        # One part is a list of parts. Any other object is a result, stored as the text that APIs want.
+        # A single part becomes a list of one. Any other object is a result, stored as text as APIs require.
         is_part = content.get("type") in _PARTS
         return _encode_json("content", [content] if is_part else content, redact), is_part
     raise InvalidInput(
@@ -351,14 +351,15 @@ def _encode_json(label: str, value: Any, redact: Redact) -> str | None:
         except TypeError:
             value = make_plain(value)
             text = _dump_exactly(value)
-        # The whole text shows cheaply that there is no secret; otherwise each string is checked.
+        # Scanning the whole text at once is cheap. Strings are checked one by one only if it may have a
+        # secret.
         return text if redact(text) is text else _dump_exactly(redact_value(value, redact))
     except (TypeError, ValueError, OverflowError, RecursionError) as exc:
         raise InvalidInput(f"{label} can't be encoded as JSON: {exc}") from exc
 
 
 def _is_too_deep(value: Any) -> bool:
-    """True if walking through the value could overflow the stack, now or when it is read."""
+    """True if walking the value could overflow the stack, now or when it is read."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [

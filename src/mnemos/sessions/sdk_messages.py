@@ -1,4 +1,4 @@
-"""Messages of the OpenAI and Anthropic SDKs, as objects or dicts, in the fields that sessions store."""
+"""Messages of the OpenAI and Anthropic SDKs, translated to the fields that sessions store."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from mnemos.sessions.records import MESSAGE_FIELDS, encode_json
 Fields = dict[str, Any]
 
 _SAID = frozenset({"content", "tool_calls", "tool_call_id", "refusal", "audio", "function_call"})
-# Stored elsewhere, or a hint that is only true of one request.
+# Fields that are stored elsewhere, or hints that only apply to one request.
 _NOT_KEPT = frozenset({"type", "id", "name", "input", "tool_use_id", "content", "cache_control"})
 _RESPONSE_FIELDS = ("id", "model", "usage", "incomplete_details")
 _NO_LIMIT = 1 << 62
-# Where Anthropic has tool blocks, and the fields without which they can't be matched.
+# The roles whose messages can have Anthropic's tool blocks, and the fields needed to match them.
 _TOOL_BLOCKS = {"assistant": ("tool_use", ("id", "name")), "user": ("tool_result", ("tool_use_id",))}
 
 
 def read_messages(messages: Sequence[Any]) -> list[Fields]:
     """Return the messages to store, in order.
 
-    One input may give several: tool results in a message of the user become messages of their own.
+    One input may become several messages: each tool result in a user's message is stored as a message.
     """
     found: list[Fields] = []
     for number, message in enumerate(messages, start=1):
@@ -44,7 +44,7 @@ def read_messages(messages: Sequence[Any]) -> list[Fields]:
 
 
 def _is_ours(message: Any) -> bool:
-    """True if there is nothing to translate."""
+    """True if a message needs no translation."""
     if not isinstance(message, dict) or "role" not in message or not message.keys() <= MESSAGE_FIELDS:
         return False
     content = message.get("content")
@@ -52,7 +52,7 @@ def _is_ours(message: Any) -> bool:
 
 
 def _read(message: Fields, number: int) -> Iterator[Fields]:
-    """Yield the messages in a message, an item, or the response that holds one."""
+    """Yield the messages of one input: a message, an item, or the response that contains one."""
     if "role" in message:
         yield from _split_blocks(_read_fields(message, number))
         return
@@ -88,7 +88,7 @@ def _read_item(item: Fields, number: int) -> Fields:
 
 
 def _read_fields(message: Fields, number: int) -> Fields:
-    """Return the fields that sessions know; the others are kept in the metadata."""
+    """Return the fields that sessions know, with the others in the metadata."""
     fields = {key: message[key] for key in message if key in MESSAGE_FIELDS}
     if len(fields) == len(message):
         return fields
@@ -116,7 +116,7 @@ def _read_fields(message: Fields, number: int) -> Fields:
 
 
 def _find_content(others: Fields) -> Any:
-    """Return what was said without content: OpenAI's refusal, or the transcript of what was spoken."""
+    """Return the text of a message without content: OpenAI's refusal, or the transcript of audio."""
     if isinstance(others.get("refusal"), str):
         return [{"type": "refusal", "refusal": others.pop("refusal")}]
     audio = others.get("audio")
@@ -124,7 +124,7 @@ def _find_content(others: Fields) -> Any:
 
 
 def _split_blocks(fields: Fields) -> Iterator[Fields]:
-    """Yield the message with Anthropic's tool blocks as tool calls and as messages of tools, in order."""
+    """Yield a message, in order, with Anthropic's tool blocks as tool calls and tool messages."""
     role, content = fields.get("role"), fields.get("content")
     blocks: list[Any] = content if isinstance(content, list) else [content]
     if not any(_is_tool_block(block, role) for block in blocks):
@@ -148,7 +148,7 @@ def _split_blocks(fields: Fields) -> Iterator[Fields]:
         split[-1]["tool_calls"] += given
     split[-1]["token_count"] = fields.get("token_count")
     if (key := fields.get("key")) is not None:
-        # Each has its own key, the same one whenever the message is appended again.
+        # Each gets its own key, which is the same if the message is appended again.
         for number, one in enumerate(split):
             one["key"] = f"{key}#{number}" if number else key
     yield from ({key: value for key, value in one.items() if value != []} for one in split)
@@ -176,7 +176,7 @@ def _make_call(call_id: Any, name: Any, arguments: Any, others: Fields | None = 
 
 
 def _others(block: Fields) -> Fields:
-    """Return the fields of a block that say more than that a tool was called directly or succeeded."""
+    """Return a block's further fields, unless they only say that a tool was called directly or succeeded."""
     others = {key: value for key, value in block.items() if key not in _NOT_KEPT and value}
     return _without(others, "caller") if others.get("caller") == {"type": "direct"} else others
 

@@ -22,7 +22,7 @@ class Place:
 
     @classmethod
     def check(cls, **given: int | None) -> Self:
-        """Return the one place that is given, by default the beginning."""
+        """Return the given place, by default the beginning. Several places raise InvalidInput."""
         named = {kind: number for kind, number in given.items() if number is not None}
         if len(named) > 1:
             raise InvalidInput(f"{' and '.join(named)} can't be combined. Use one of {', '.join(given)}.")
@@ -48,7 +48,7 @@ def read_page(tx: Reads, session_id: str, place: Place, limit: int) -> MessagePa
         else:
             before = max(limit - 1, 0) // 2
             rows = tx.sessions.around(place.number, before=before, after=max(limit - 1 - before, 0))
-    # An empty page is at one of the ends.
+    # An empty page is before the first message or after the last one.
     end = 0 if place.kind == "before" else session.message_count
     start = tx.sessions.position(session_id, rows[0].id) if rows else end
     return {
@@ -81,7 +81,7 @@ def read_outline(tx: Reads, session_id: str) -> Outline:
 
 
 def _list_days(times: list[float]) -> list[Day]:
-    """Return the first message of each day; a message without a date belongs to the day before it."""
+    """Return the first message of each day. An undated message belongs to the day of the one before."""
     days: list[Day] = []
     begins = ends = 0.0
     for position, moment in enumerate(times):

@@ -46,36 +46,35 @@ from mnemos.text.stored_text import join_items, render_speaker
 
 BUDGET = 2_000
 
-# Room for the rest of an answer: whether it is partial, how much is left out.
+# Tokens reserved for the other fields of an answer, such as the number of results left out.
 _FRAME = 40
 _OTHERS = 3
 _ENDS = 2
 _PREVIEW = 48
-# The share of a conversation's tokens for the snippet; of the rest, for the messages around the hit.
+# The share of a conversation's tokens for the snippet, and the share of the rest for messages around the hit.
 _SHARE_OF_SNIPPET = 1 / 4
 _SHARE_AROUND = 5 / 8
 _PAGE = 200
 # Characters of a transcript on either side of the best hit. Searching a million of them takes about a second.
 _SIDE = 150_000
 
-# Hits of one search. A conversation that fills it is left out of the next one, so that long ones do not
-# hide the others.
+# Hits per search. A conversation that fills a search is left out of the next, so that it can't hide others.
 _HITS = 60
-# With fewer hits, there are no others.
+# If a search has fewer hits than this, there are no further conversations.
 MANY = 30
 _SEARCHES = 6
-# People seldom ask for what a machine ran on a schedule.
+# People seldom ask about scheduled runs.
 _SCHEDULED = ("cron", "schedule", "heartbeat", "job")
 
 Search = Callable[[Filters], Results]
-"""Finds matching messages, best first."""
+"""Find matching messages, best first."""
 Ranking = Callable[[str, str | None, Filters], Results]
-"""Returns the messages that answer a question, best first; those of a project may be preferred."""
+"""Return messages that answer a question, best first. Messages of a project may be preferred."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """A checked question for past conversations."""
+    """A checked question about past conversations."""
 
     query: str
     filters: Filters
@@ -84,7 +83,7 @@ class Discovery:
     window: int
     budget: int
     ranking: Search | None = None
-    """Finds messages by more than their words, if given."""
+    """Finds messages by meaning as well as by words, if given."""
 
 
 def answer(
@@ -102,7 +101,7 @@ def answer(
     project: str | None,
     summarizer: Model | None,
 ) -> dict[str, Any]:
-    """Answer in the mode that the arguments choose. ``project`` is preferred by a ranking."""
+    """Answer in the mode that the arguments select. A ranking prefers ``project``."""
     user = filters.user
     if around_message_id is not None:
         around = whole("around_message_id", around_message_id)
@@ -122,10 +121,10 @@ def answer(
 
 
 def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
-    """Return matching conversations, best first, scheduled ones last; the first gets half of the budget.
+    """Return matching conversations, best first, scheduled ones last.
 
-    ``more`` counts further ones that were found; there may be others. An unknown session in the filters
-    raises NotFound.
+    The first gets half of the budget. ``more`` counts further matches and is a lower bound. An unknown
+    session in the filters raises NotFound.
     """
     for session_id in asked.filters.session_ids or ():
         _get_session(tx, session_id, asked.filters.user)
@@ -154,11 +153,11 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
 
 
 def add_summaries(storage: Storage, model: Model, asked: Discovery, answer: dict[str, Any]) -> dict[str, Any]:
-    """Add a model's summary to each conversation, or the reason why there is none.
+    """Add a model's summary to each conversation, or the reason why it is missing.
 
     The model is called outside any transaction.
     """
-    # Loads the client of the model, which nothing else here needs.
+    # Imported here because it loads the model's client, which nothing else needs.
     from mnemos.sessions import summary
 
     conversations = answer["conversations"]
@@ -184,7 +183,7 @@ def add_summaries(storage: Storage, model: Model, asked: Discovery, answer: dict
 def scroll(
     tx: Reads, message_id: int, *, window: int, budget: int, user: str | None = None
 ) -> dict[str, Any]:
-    """Return the messages around one. One of another user raises NotFound."""
+    """Return the messages around one. Another user's message raises NotFound."""
     rows = tx.sessions.around(message_id, before=window, after=window)
     row = tx.sessions.get(rows[0].session_id) if rows else None
     if row is None or not is_visible(row, user):
@@ -218,7 +217,7 @@ def read(tx: Reads, session_id: str, *, budget: int, user: str | None = None) ->
 
 
 def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str, Any]:
-    """Return recent sessions; ``since`` and ``until`` refer to their start."""
+    """Return recent sessions. ``since`` and ``until`` limit when they started."""
     tokens = Budget(budget)
     sessions: list[dict[str, Any]] = []
     for row in _iterate_recent(tx, filters):
@@ -234,7 +233,7 @@ def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str,
 
 
 def render_transcript(tx: Reads, session_id: str, around: int = 0) -> str:
-    """Render a session as text for a model to summarise; of a long one, the part near a message."""
+    """Render a session as text for a model to summarise. Of a long one, only the part near a message."""
     rows = [row for row in tx.sessions.messages(session_id, after=0, limit=1 << 40) if not is_echo(row)]
     before = _take(_SIDE, [_render_message(row) for row in reversed(rows) if row.id < around])
     after = _take(
@@ -248,7 +247,7 @@ def _render_message(row: MessageRow) -> str:
 
 
 def _take(characters: int, texts: list[str]) -> list[str]:
-    """Return the first texts with about that many characters together, at least one."""
+    """Return the first texts, at least one, with about that many characters in total."""
     ends = accumulate(map(len, texts))
     return [text for text, end in zip(texts, ends, strict=True) if end - len(text) < characters]
 
@@ -261,7 +260,7 @@ def _get_session(tx: Reads, session_id: str, user: str | None) -> SessionRow:
 
 
 def _read_ends(tx: Reads, session_id: str, count: int) -> tuple[list[MessageRow], list[MessageRow]]:
-    """Return the first messages and, of those that follow, the last."""
+    """Return the first messages of a session, and the last of the remaining ones."""
     head = tx.sessions.messages(session_id, after=0, limit=count)
     if len(head) < count:
         return head, []
@@ -316,7 +315,7 @@ def _describe_conversation(
 def _describe_rest(
     tx: Reads, finder: Finder, found: Conversation, seen: set[int], budget: Budget
 ) -> dict[str, Any]:
-    """Return the beginning and end of a conversation and its other hits, in short."""
+    """Return short versions of a conversation's beginning, end and other hits."""
     session_id = found.session.id
     first = tx.sessions.messages(session_id, after=0, limit=_ENDS)
     opening = [row for row in first if row.id not in seen]
@@ -353,7 +352,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """``partial``: no message has all words of the query, but these have most of them."""
+    """The conversations found. ``partial``: no message has all words of the query, but these have most."""
 
     conversations: list[Conversation]
     partial: bool
@@ -367,8 +366,8 @@ def search_words(tx: Reads, query: Query, order: Order) -> Search:
 def gather(tx: Reads, search: Search, filters: Filters, order: Order, wanted: int) -> Gathered:
     """Return matching conversations in the order of their best hit.
 
-    By relevance, people's conversations come before scheduled ones unless a source is named. Searches until
-    ``wanted`` conversations are found, at most a few times.
+    When sorted by relevance, people's conversations come before scheduled ones unless a source is named.
+    Searches a few times at most, until ``wanted`` conversations are found.
     """
     people_first = order is Order.RELEVANCE and filters.sources is None
     gatherer = _Gatherer(tx, people_first=people_first)
@@ -382,7 +381,7 @@ def gather(tx: Reads, search: Search, filters: Filters, order: Order, wanted: in
             break
         further = gatherer.exclude_found(filters)
         results = search(further)
-        # Messages with fewer of the words are not wanted.
+        # If the first search found messages with all words, partial matches are not wanted.
         if results.partial == first.partial:
             gatherer.add(results)
     return Gathered(gatherer.conversations(people_first=people_first), first.partial)
@@ -407,18 +406,18 @@ class _Gatherer:
 
     @property
     def count(self) -> int:
-        """The number of conversations of the kind that is being looked for."""
+        """The number of conversations found of the current kind."""
         return sum(1 for c in self._all() if not (self._people_first and c.is_scheduled))
 
     def turn_to_scheduled(self) -> bool:
-        """Look for scheduled conversations from now on; False if none were waiting."""
+        """Look for scheduled conversations from now on. False if none were found so far."""
         has_waiting = bool(self._waiting)
         self._people_first = False
         self._waiting = set()
         return has_waiting
 
     def exclude_found(self, filters: Filters) -> Filters:
-        """Return filters that find further conversations."""
+        """Return filters that exclude the conversations already found."""
         self._waiting = {c.session.source for c in self._all() if self._people_first and c.is_scheduled}
         found = [
             session_id

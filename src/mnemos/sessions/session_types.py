@@ -1,4 +1,4 @@
-"""Types of what ``memory.sessions`` takes and returns: dicts whose keys are known to editors and checkers."""
+"""Types that ``memory.sessions`` takes and returns: dicts whose keys editors and type checkers know."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Session(TypedDict):
 
 
 class Message(TypedDict):
-    """A message as it was stored. ``role`` may be another one in imported conversations."""
+    """A stored message. Imported conversations may have further roles."""
 
     id: int
     session_id: str
@@ -59,16 +59,16 @@ class Message(TypedDict):
     key: NotRequired[str]
     """The host's own id of the message."""
     retired: NotRequired[bool]
-    """It left the working history and is still found."""
+    """True if it left the working history. Searches still find it."""
 
 
 class MessagePage(TypedDict):
-    """Some messages of a session in their order."""
+    """Consecutive messages of a session."""
 
     session_id: str
     messages: list[Message]
     start: int
-    """The number of messages before the first of them."""
+    """The number of messages before the first on the page."""
     total: int
     """The number of messages of the session."""
 
@@ -81,11 +81,11 @@ class Day(TypedDict):
 
 
 class Outline(TypedDict):
-    """All messages of a session in columns: a message is at the same place in each."""
+    """All messages of a session in columns. A message has the same index in each."""
 
     session_id: str
     steps: list[int]
-    """The difference of each id to the one before it; the first is an id."""
+    """The first id, then the difference between each id and the previous one."""
     roles: list[int]
     """Positions in ``role_names``."""
     sizes: list[int]
@@ -95,7 +95,7 @@ class Outline(TypedDict):
 
 
 class ExportedSession(Session):
-    """A conversation with its messages, as ``import_sessions`` takes it."""
+    """A conversation with its messages, as ``import_sessions`` accepts it."""
 
     messages: list[Message]
 
@@ -114,7 +114,7 @@ class MessageHit(TypedDict):
     session_id: str
     role: str
     snippet: str
-    """The part that matches, with the words between ``>>>`` and ``<<<``."""
+    """The matching part, with the words between ``>>>`` and ``<<<``."""
     timestamp: float
     tool_name: str | None
     title: str | None

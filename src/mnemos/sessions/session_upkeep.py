@@ -29,9 +29,9 @@ PRUNE = "sessions.prune"
 FORGET = "forget"
 
 DERIVED = "derived"
-"""The key of a session's metadata for what programs made from its messages, which may repeat them."""
+"""The metadata key of what programs derived from a session's messages. It may repeat their text."""
 
-# A larger session can't be restored; the command says so before it deletes one.
+# A larger session can't be restored. The command warns before it deletes one.
 KEEP_CHARACTERS = 20_000_000
 
 _KEYS_AT_ONCE = 2_000
@@ -52,7 +52,7 @@ MESSAGE = "message"
 
 
 def bury_session(tx: Writes, session_id: str, at: float, *, forgotten: bool = False) -> bool:
-    """Delete a session and record that it is gone; False if it is unknown."""
+    """Delete a session and record the removal; False if it is unknown."""
     tx.tombstones.put([Tombstone(SESSION, session_id, at, forgotten)])
     return tx.sessions.begin_delete(session_id)
 
@@ -60,14 +60,14 @@ def bury_session(tx: Writes, session_id: str, at: float, *, forgotten: bool = Fa
 def message_key(session_id: str, role: str, timestamp: float, place: int) -> str:
     """Return the key under which the removal of a message is recorded.
 
-    ``place`` is its number, from 0, among the messages of the session with its role and time, which rarely
-    are more than one. Those that are gone count too.
+    ``place`` is its index among the session's messages with the same role and time, of which there is rarely
+    more than one. Removed messages count too.
     """
     return dump_json([session_id, role, timestamp, place])
 
 
 def find_places(tx: Reads, session_id: str, role: str, timestamp: float) -> dict[int, MessageRow]:
-    """Return the messages of a session with one role and time by their places."""
+    """Return a session's messages with this role and time, by their places."""
     near = tx.sessions.messages(session_id, after=0, limit=_NEAR, since=timestamp)
     rows = iter([one for one in near if (one.role, one.timestamp) == (role, timestamp)])
     places: dict[int, MessageRow] = {}
@@ -81,7 +81,7 @@ def find_places(tx: Reads, session_id: str, role: str, timestamp: float) -> dict
 
 
 def pop_message(tx: Writes, session_id: str, at: float) -> MessageRow | None:
-    """Remove the newest message that is not retired, and record that it is gone."""
+    """Delete the newest message that is not retired, and record the removal."""
     newest = tx.sessions.messages(session_id, after=0, limit=1, last=True, working=True)
     for row in newest:
         places = find_places(tx, session_id, row.role, row.timestamp)
@@ -100,7 +100,7 @@ def delete(
     at: float,
     if_revision: int | None = None,
 ) -> bool:
-    """Delete a session and keep a packed copy in the audit log. Copies older than ``kept_since`` go."""
+    """Delete a session and keep a packed copy in the audit log; drop copies older than ``kept_since``."""
     session = transcript.export_session(storage, session_id)
     if session is None:
         return False
@@ -155,7 +155,8 @@ def forget_message(tx: Writes, message_id: int, now: float, log: Log) -> None:
         raise NotFound(f"There is no message {message_id}.")
     if not row.forgotten:
         tx.sessions.forget_message(message_id, tool_calls=calls_without_arguments(row), at=now)
-        # A writer that has read the text must not write it again. The session was not used: its time stays.
+        # A writer that has read the text must not write it again. This is not a use of the session, so its
+        # time of last use doesn't change.
         tx.sessions.revise(row.session_id, 0.0)
         _drop_derived(tx, row.session_id)
         tx.audit.scrub(ref(row.session_id))
@@ -228,12 +229,12 @@ def can_be_undone(entry: AuditRow) -> bool:
         return entry.before is not None
     if entry.operation == IMPORT:
         return entry.after is not None
-    # The first title of a session has no "before", but an "after".
+    # Setting the first title leaves an "after" but no "before".
     return entry.operation in (TITLE, ARCHIVE) and (entry.before or entry.after) is not None
 
 
 def undo_entry(storage: Storage, entry: AuditRow, now: float) -> str:
-    """Undo an entry and describe it to people. A later change raises Refused."""
+    """Undo an entry and return a description for people. A later change raises Refused."""
     if entry.operation == DELETE and entry.before:
         return _restore(storage, entry.before, now)
     if entry.operation == IMPORT and entry.after:
@@ -263,8 +264,8 @@ def _restore(storage: Storage, packed: str, now: float) -> str:
 
 
 def _reattach_children(tx: Writes, session: dict[str, Any], now: float) -> None:
-    """Return the children that moved to the parent when the session was deleted."""
-    # Later than the removal: a sync restores it on other machines too.
+    """Reattach the children that moved to the parent when the session was deleted."""
+    # A time after the removal makes a sync restore it on other machines too.
     tx.sessions.revise(session["id"], now)
     for child in session.get("children", ()):
         row = tx.sessions.get(child)
@@ -292,7 +293,7 @@ def _undo_import(storage: Storage, created: dict[str, int], now: float) -> str:
 
 
 def _explain_continued(session_ids: list[str]) -> str:
-    # It is unknown if another import or an agent added them: keys belong to a session.
+    # Import keys belong to sessions, not messages, so another import or an agent may have added them.
     named = ", ".join(repr(session_id) for session_id in session_ids[:_NAMED])
     more = f" and {len(session_ids) - _NAMED:,} more" if len(session_ids) > _NAMED else ""
     return (

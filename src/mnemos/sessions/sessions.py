@@ -24,7 +24,7 @@ from mnemos.text.secrets import refuse_secret
 log = logging.getLogger("mnemos.sessions")
 
 _DAY = 86400.0
-# Names that things are found by, and their fields.
+# The fields that identify a session in audit entries.
 _IDS = {"session id": "id", "user_id": "user_id", "parent_session_id": "parent_session_id"}
 
 
@@ -44,7 +44,7 @@ class Sessions(MessageLog):
         ranking: session_search.Ranking | None = None,
         called: Collection[str] = (),
     ) -> None:
-        """``ranking`` ranks messages for a question; ``called``: tools that the host called here."""
+        """``ranking`` ranks messages for a question. ``called``: tools that the host has called."""
         super().__init__(storage, settings, clock, called)
         self._ranking = ranking
         if settings.disabled:
@@ -72,7 +72,7 @@ class Sessions(MessageLog):
         """Store a new session and return its id.
 
         An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session, and the messages
-        appended to it through this object, are never stored. ``project`` is its repository or folder, by
+        appended to it through this object, are never stored. ``project`` is a repository or folder, by
         default the one in the settings.
         """
         session = self._new_session(locals())
@@ -99,7 +99,7 @@ class Sessions(MessageLog):
         project: str | None = None,
         branch: str | None = None,
     ) -> str:
-        """Create the session, or set its empty fields if it exists. Overwrites nothing."""
+        """Create a session, or fill in the empty fields of an existing one. Overwrites nothing."""
         session = self._new_session(locals())
 
         def work(tx: Writes) -> None:
@@ -114,7 +114,7 @@ class Sessions(MessageLog):
         return session.id
 
     def end_session(self, session_id: str, end_reason: str, *, if_revision: int | None = None) -> None:
-        """Mark the session as ended. If it has ended already, its reason and time are kept."""
+        """Mark a session as ended. If it has already ended, its reason and time are kept."""
         reason = self._redact(name("end_reason", end_reason))
         now = self._clock()
         self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now), if_revision)
@@ -132,7 +132,7 @@ class Sessions(MessageLog):
     def update_metadata(
         self, session_id: str, metadata: MetadataChange, *, if_revision: int | None = None
     ) -> None:
-        """Set these keys of the session's metadata and keep the others.
+        """Set these keys of a session's metadata and keep the others.
 
         Metadata that is not an object raises Refused. Instead of keys you can pass a function that takes the
         metadata, or None, and returns the new metadata. It runs inside the transaction, possibly more than
@@ -195,9 +195,9 @@ class Sessions(MessageLog):
         project: str | None = None,
         user_id: str | None = None,
     ) -> list[MessageHit]:
-        """Find messages with all words of the query, best first; if there are none, messages with most words.
+        """Find messages with all words of the query, or else with most of them, best first.
 
-        An empty query finds nothing. ``until`` is exclusive. ``user_id``: exclude other users' messages.
+        An empty query finds nothing. ``until`` is exclusive. ``user_id`` excludes other users' messages.
         """
         search = check_search(
             query,
@@ -241,13 +241,13 @@ class Sessions(MessageLog):
         all_projects: bool = False,
         user_id: str | None = None,
     ) -> dict[str, Any]:
-        """Return past conversations for a model, within ``budget`` tokens. ``mode`` names the kind of answer.
+        """Return past conversations for a model, within ``budget`` tokens.
 
-        ``around_message_id`` returns the messages around it, ``query`` the conversations that match,
-        ``session_id`` alone its beginning and end, and no argument recent sessions. The current session is
-        excluded, except for the part that compression removed from the model's context. The current project
-        is preferred unless ``project`` names another or ``all_projects`` is set. ``user_id``: exclude other
-        users' sessions.
+        ``around_message_id`` returns the messages around it, ``query`` the matching conversations,
+        ``session_id`` alone the beginning and end of that session, and no argument recent sessions. ``mode``
+        in the answer names which. The current session is excluded, except for the part that compression
+        removed from the model's context. The current project is preferred unless ``project`` names another or
+        ``all_projects`` is set. ``user_id`` excludes other users' sessions.
         """
         own = None if session_id is None else [session_id]
         is_preferred = project is None and not all_projects and self._settings.prefer_project
@@ -282,7 +282,7 @@ class Sessions(MessageLog):
     # --- export and import ---------------------------------------------------------------------
 
     def export_session(self, session_id: str) -> ExportedSession:
-        """Return a session with its messages. An unknown one raises NotFound."""
+        """Return a session with its messages. An unknown session raises NotFound."""
         name("session_id", session_id)
         session = transcript.export_session(self._storage, session_id)
         if session is None:
@@ -297,17 +297,17 @@ class Sessions(MessageLog):
         since: Moment | None = None,
         until: Moment | None = None,
     ) -> Iterator[ExportedSession]:
-        """Yield every session with its messages, read in short pages; ``since`` and ``until`` are starts."""
+        """Yield every session, read in short pages. ``since`` and ``until`` limit when they started."""
         optional_name("source", source)
         span = read_span(since, until, self._clock())
         return transcript.iterate_sessions(self._storage, source, self._projects(project), span)
 
     def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:
-        """Write one session per line of JSON and return their number."""
+        """Write one session per line as JSON and return the number of sessions."""
         return self.write_jsonl(self.export_all(source, project), stream)
 
     def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
-        """Write exported sessions as lines of JSON and return their number."""
+        """Write exported sessions as JSON lines and return their number."""
         return transcript.write_lines(sessions, stream)
 
     def import_sessions(
@@ -337,7 +337,7 @@ class Sessions(MessageLog):
     ) -> ImportedSessions:
         """Import the lines that ``export_jsonl`` wrote.
 
-        A file opened in binary mode is read twice, which takes less memory: one session at a time.
+        A file opened in binary mode is read twice, so that only one session is in memory at a time.
         """
         if isinstance(stream, BufferedReader):
             return self.import_sessions(transcript.SessionLines(stream), progress=progress)
@@ -348,8 +348,8 @@ class Sessions(MessageLog):
     def delete_session(self, session_id: str, *, if_revision: int | None = None) -> bool:
         """Delete a session and its messages; False if it is unknown. Can be undone for 30 days.
 
-        Its children move to its parent. Long sessions take several short transactions, but no reader sees the
-        session after the first.
+        Its children move to its parent. A long session takes several short transactions, but no reader sees
+        it after the first.
         """
         if not can_be_name("session_id", session_id) or self._settings.disabled:
             return False
@@ -370,9 +370,9 @@ class Sessions(MessageLog):
         dry_run: bool = False,
         by: Literal["last_message", "start"] = "last_message",
     ) -> int:
-        """Delete ended sessions whose last message is older, and return their number. Can't be undone.
+        """Delete ended sessions whose last message is older; return their number. Can't be undone.
 
-        ``by="start"`` goes by when they started instead.
+        ``by="start"`` uses the time they started instead.
         """
         optional_name("source", source)
         days = session_upkeep.check_days(older_than_days)
@@ -395,7 +395,7 @@ class Sessions(MessageLog):
         self._storage.write(lambda tx: session_upkeep.forget_message(tx, wanted, now, self._log))
 
     def forget_session(self, session_id: str) -> None:
-        """Permanently erase a session, its messages and its audit entries. Unknown raises NotFound."""
+        """Permanently erase a session, its messages and audit entries. An unknown one raises NotFound."""
         self._settings.check_enabled()
         name("session_id", session_id)
         now = self._clock()
@@ -403,20 +403,20 @@ class Sessions(MessageLog):
         self._storage.finish_deletes()
 
     def stats(self) -> dict[str, Any]:
-        """Return counts by source, and the disk space by table and index."""
+        """Return counts by source, and disk space by table and index."""
         return session_upkeep.collect_stats(self._storage)
 
     def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
-        """Clean up the index in short steps, for about ``seconds`` at most.
+        """Clean up the index in short steps, for up to about ``seconds``.
 
-        ``deep``: also erase the words of forgotten texts from the index of a server.
+        ``deep`` also erases the words of forgotten texts from a server's index.
         """
         if self._settings.disabled:
             return
         self._storage.write(lambda tx: tx.audit.expire(self._oldest_kept(), session_upkeep.OPERATIONS))
         self._storage.optimize(seconds, deep=deep)
 
-    # --- inside -----------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------
 
     def _new_session(self, given: Mapping[str, Any]) -> SessionRow:
         fields = {**given, "id": given["session_id"], "source": given["source"] or self._settings.source}
@@ -429,7 +429,7 @@ class Sessions(MessageLog):
     def _change(
         self, session_id: str, work: Callable[[Writes], object], if_revision: int | None = None
     ) -> None:
-        """Run a change of a session and count it. An unknown session raises NotFound."""
+        """Change a session and count it as a write. An unknown session raises NotFound."""
 
         def change(tx: Writes) -> None:
             hold_session(tx, session_id, if_revision)

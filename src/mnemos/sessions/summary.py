@@ -17,7 +17,7 @@ from mnemos.text.tokens import cut_to_tokens
 
 MAX_CHARACTERS = 100_000
 AT_A_TIME = 3
-# 200 words in a language that costs more than English; some models don't stop by themselves.
+# Enough for 200 words in a language that costs more than English. Some models don't stop by themselves.
 _MAX_TOKENS = 600
 
 _SYSTEM = (
@@ -38,7 +38,7 @@ class Summary:
 
 def summarize(model: Model, question: str, texts: Sequence[str], query: Query) -> list[Summary]:
     """Summarise each conversation, a few at a time. A failure is returned, never raised."""
-    # Not a context manager, which would wait for an answer that never comes.
+    # Not a context manager, because that would wait for an answer that may never come.
     pool = ThreadPoolExecutor(max_workers=AT_A_TIME, thread_name_prefix="mnemos-summary")
     try:
         asked = [
@@ -53,7 +53,7 @@ def summarize(model: Model, question: str, texts: Sequence[str], query: Query) -
 
 
 def cut_around_matches(text: str, query: Query, characters: int = MAX_CHARACTERS) -> str:
-    """Cut a text that is too long to the part with most matches of the query."""
+    """Cut a text that is too long to the part that matches the query most."""
     if len(text) <= characters:
         return text
     # A quarter before the first match shows what led to it.

@@ -1,4 +1,4 @@
-"""Titles of sessions that were given none, and ids short enough to type."""
+"""Titles for untitled sessions, and ids short enough to type."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from mnemos.text.fences import strip_fences
 
 MAX_TITLE = 60
 OPENING = 2_000
-"""Characters of a message that are looked at for a title."""
-# An id up to this long was chosen by somebody, and is shown whole.
+"""The number of characters of a message that a title is made from."""
+# An id of up to this length was probably chosen by a person and is shown in full.
 _CHOSEN = 16
 _SHORT = 8
 _CUT = "…"
-# The ids of sub-agents of Claude Code: the id of their session, a colon, this and their own.
+# Claude Code's sub-agents have the id of their session, a colon, this prefix and their own id.
 _AGENT = "agent-"
 _MOST_ALIKE = 500
 
-# Context that programs put around what somebody typed: <system-reminder>…</system-reminder>.
+# Context that programs add to what a person typed: <system-reminder>…</system-reminder>.
 _INJECTED = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>.*?(?:</\1>|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"</?(?:command-name|command-args|bash-input)>")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z_-]{0,40}>")
@@ -35,9 +35,9 @@ _BARE_COMMAND = re.compile(r"/[\w:.-]+")
 
 
 def make_title(text: str) -> str:
-    """Return the first line that somebody said, on one line of up to 60 characters; empty if there is none.
+    """Return the first line that a person wrote, cut to 60 characters; empty if there is none.
 
-    Text that a program put around it is left out, and so is a command without arguments.
+    Context added by programs and commands without arguments are left out.
     """
     text = _COMMAND.sub(" ", strip_fences(text[:OPENING]))
     text = _TAG.sub(" ", _INJECTED.sub("\n", text))
@@ -61,28 +61,28 @@ def _cut(text: str) -> str:
 
 
 def add_titles(tx: Reads, rows: Sequence[SessionRow]) -> list[SessionRow]:
-    """Return the sessions with a title each: the given one, or the first line a user said, if any."""
+    """Return the sessions with a title each: the given one, or the first line the user wrote, if any."""
     titles = find_titles(tx, [row.id for row in rows if row.title is None])
     return [replace(row, title=titles[row.id]) if row.id in titles else row for row in rows]
 
 
 def find_titles(tx: Reads, session_ids: Sequence[str]) -> dict[str, str]:
-    """Return titles made of what users said first; sessions in which nobody said anything are left out."""
+    """Return titles made from the first line users wrote. Sessions without any are left out."""
     openings = tx.sessions.openings(session_ids, characters=OPENING) if session_ids else {}
     made = {name: choose_title(said) for name, said in openings.items()}
     return {name: title for name, title in made.items() if title}
 
 
 def choose_title(said: Iterable[Glimpse]) -> str | None:
-    """Return the title that the first of these messages makes, if any of them makes one."""
+    """Return the title from the first of these messages that gives one, if any."""
     return next(filter(None, (make_title(text_of(one)) for one in said)), None)
 
 
 def shorten_ids(tx: Reads, session_ids: Iterable[str]) -> dict[str, str]:
-    """Return the shortest name of each id that ``find_by_short_id`` understands.
+    """Return the shortest form of each id that ``find_by_short_id`` understands.
 
-    It is the beginning of the id: 8 characters, or as many more as it takes. Ids that share more than 16 are
-    shown by their ends as well, and a sub-agent by its session and its own id: ``8d4e7b20…0002:s2``.
+    It is the beginning of the id: 8 characters, or more if they are needed. Ids that share more than 16
+    characters also show their end, and a sub-agent shows its session's id and its own: ``8d4e7b20…0002:s2``.
     """
     return {one: _shorten(tx, one) for one in dict.fromkeys(session_ids)}
 
@@ -116,7 +116,7 @@ def _shorten_plain(tx: Reads, session_id: str) -> str:
 
 
 def find_by_short_id(tx: Reads, text: str, most: int) -> list[SessionRow]:
-    """Return the sessions whose ids begin like this, or are shortened to it by ``shorten_ids``."""
+    """Return sessions whose ids begin with this text, or that ``shorten_ids`` shortens to it."""
     if found := tx.sessions.by_id_prefix(text, most):
         return found
     parent, colon, own = text.partition(":")

@@ -12,18 +12,18 @@ from mnemos.text.highlight import Finder
 from mnemos.text.stored_text import indent_lines
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
-# The line break, the indent and the signs around a text.
+# Tokens of the line break, the indent and the signs around a text.
 _LINE = 4
-# The date, the number of messages and the signs of a heading.
+# Tokens of a heading's date, number of messages and signs.
 _HEADING = 24
 _NAME = 40
 _INDENT = "    "
-# The label before a short text, and its line.
+# Tokens of the label before a short text, and its line.
 _LABEL = 12
-# A shorter text is useless.
+# A text of fewer tokens is useless.
 _LEAST = 12
 _SNIPPET_CHARACTERS = 240
-# Of several equally wanted messages, each may take at most this part.
+# The share of the budget that each of several equally relevant messages may take.
 _PARTS = 6
 
 
@@ -34,7 +34,7 @@ class Budget:
         self.left = tokens
 
     def part(self, tokens: int) -> Budget:
-        """Set some tokens apart; ``give_back`` returns what is left of them."""
+        """Reserve tokens as a budget. ``give_back`` returns the unspent ones."""
         self.left -= tokens
         return Budget(tokens)
 
@@ -46,17 +46,17 @@ class Budget:
         return self.left - count_tokens(label) - _LINE
 
     def fit(self, text: str, at_most: int, *, label: str = "") -> str:
-        """Cut a text to a number of tokens and to what is left, and pay for it and its label."""
+        """Cut a text to a number of tokens and to those left, and pay for it and its label."""
         return self.pay(_cut(text, min(self.room(label), at_most)), label=label)
 
     def pay(self, text: str, *, label: str) -> str:
-        """Pay for a text even if nothing is left, and return it."""
+        """Pay for a text, even if no tokens are left, and return it."""
         self.left = self.room(label) - _count_shown(text)
         return text
 
 
 def _cut(text: str, tokens: int) -> str:
-    """Cut a text so that it takes at most that many tokens as it is shown."""
+    """Cut a text to that many tokens, counted as it is shown."""
     part = cut_to_tokens(text, tokens)
     while (cost := _count_shown(part)) > tokens > 0:
         part = cut_to_tokens(part, count_tokens(part) * tokens // cost)
@@ -68,7 +68,7 @@ def _count_shown(text: str) -> int:
 
 
 def describe_session(session: SessionRow, budget: Budget) -> dict[str, Any]:
-    """Return the heading of a session in an answer; the id is never cut."""
+    """Return the heading of a session in an answer. The id is never cut."""
     budget.left -= count_tokens(session.id) + count_tokens(session.project or "") + _HEADING
     return {
         "session_id": session.id,
@@ -81,7 +81,7 @@ def describe_session(session: SessionRow, budget: Budget) -> dict[str, Any]:
 
 
 def fit_snippet(row: MessageRow, finder: Finder, budget: Budget, at_most: int, *, label: str) -> str:
-    """Return the part of a message that shows the match, narrower where its script costs more.
+    """Return the part of a message around the match, shorter if its script costs more tokens.
 
     It is never empty, because a hit without it is useless.
     """
@@ -98,8 +98,8 @@ def fit_messages(
 ) -> list[dict[str, Any]]:
     """Return messages in order, cut so that together they fit.
 
-    Those nearest to ``keep``, by default the first, get room first; that one may take half. Echoes are left
-    out.
+    Those nearest to ``keep``, by default the first message, get room first. ``keep`` itself may take half.
+    Echoes are left out.
     """
     rows = [row for row in rows if row.id == keep or not is_echo(row)]
     middle = next((i for i, row in enumerate(rows) if row.id == keep), 0)
@@ -121,7 +121,7 @@ def fit_messages(
 
 
 def fit_previews(rows: Sequence[MessageRow], budget: Budget, each: int) -> list[dict[str, Any]]:
-    """Return the beginnings of messages; none if there is too little room."""
+    """Return the beginnings of messages, or nothing if there is too little room."""
     if each < _LEAST + _LABEL:
         return []
     return [
@@ -138,7 +138,7 @@ def fit_previews(rows: Sequence[MessageRow], budget: Budget, each: int) -> list[
 def fit_snippets(
     rows: Sequence[MessageRow], finder: Finder, budget: Budget, each: int
 ) -> list[dict[str, Any]]:
-    """Return the matches in further messages; none if there is too little room."""
+    """Return the matches in further messages, or nothing if there is too little room."""
     if each < _LEAST + _LABEL:
         return []
     return [

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-# Another program may have a tool of the same name. These need more evidence: a fenced result, or a host that
-# calls them here. In Hermes, ``notebook`` is the tool ``memory``.
+# Another program may have a tool of the same name, so these need more evidence: a fenced result, or a call by
+# the host in this process. In Hermes, ``notebook`` is the tool ``memory``.
 SHARED_NAMES: Final = frozenset({"recall", "memory", "forget", "explain", "notebook"})
 OWN_NAMES: Final = frozenset(
     {
@@ -16,7 +16,7 @@ OWN_NAMES: Final = frozenset(
         "memory_forget", "memory_optimize", "memory_backend",
     }
 )  # fmt: skip
-# Hosts put the name of the server before that of the tool: mcp__mnemos__recall, mnemos_recall, mnemos.recall.
+# Hosts prefix a tool's name with the server's: mcp__mnemos__recall, mnemos_recall, mnemos.recall.
 _PREFIX: Final = re.compile(r"(?<![a-z0-9])mnemos[_.:/-]")
 # Tools of the workspace return data that the agent collected, not memory.
 _DATA: Final = "sqlite_"
@@ -25,7 +25,8 @@ _DATA: Final = "sqlite_"
 def is_own_tool(name: str, called_here: Collection[str] = ()) -> bool:
     """True if it is a tool of Mnemos that returns or changes memory.
 
-    ``called_here``: tools that the host has called in this process, which settles names that others share.
+    ``called_here``: tools that the host has called in this process. They settle names that other programs use
+    too.
     """
     name = name.lower()
     if name in OWN_NAMES or name in called_here:
@@ -34,7 +35,7 @@ def is_own_tool(name: str, called_here: Collection[str] = ()) -> bool:
 
 
 def may_be_own_tool(name: str) -> bool:
-    """True if it is a tool of Mnemos that returns or changes memory, or has the name of one."""
+    """True if it is, or has the same name as, a tool of Mnemos that returns or changes memory."""
     return name.lower() in SHARED_NAMES or is_own_tool(name)
 
 

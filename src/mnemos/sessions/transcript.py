@@ -1,4 +1,4 @@
-"""Transcripts: whole sessions exported and imported, as dictionaries and as JSON lines."""
+"""Transcripts: export and import of whole sessions, as dictionaries and as JSON lines."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from mnemos.sessions.session_types import ExportedSession
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import Redact
 
-# A page is one short read, a batch one short write; both are shorter where messages are long.
+# A page is one short read and a batch one short write. Both are smaller if messages are long.
 PAGE = 500
 _PAGE_CHARACTERS = 2_000_000
 BATCH = 200
 _BATCH_CHARACTERS = 200_000
-# Time to index pending messages after each batch, so that searches stay fast in the meantime.
+# Seconds spent on indexing after each batch, so that searches stay fast during an import.
 INDEX_SECONDS = 0.2
 LONGEST_LINE = 40 << 20
-"""Bytes of a session in a file of JSON lines: it is in memory as a whole, three times over."""
+"""The maximum size of a session in a JSONL file. Reading one takes three times as much memory."""
 
 Placed = Callable[[int, int], None]
-"""Called with the number of a message within its session, from 1, and its id here."""
+"""Called with the number of a message in its session, from 1, and its new id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +66,20 @@ class Outcome(StrEnum):
 
     CREATED = "created"
     COMPLETED = "completed"
-    """It had the first messages and now has all."""
+    """It had only the first messages, and now has all."""
     SAME = "same"
     """It had all messages."""
     LONGER = "longer"
     """It had all messages, and more."""
     OTHER = "other"
-    """It has other messages and is left unchanged."""
+    """It has different messages and is left unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
     """The result of an import. ``skipped`` sessions existed already.
 
-    ``created`` maps the sessions that are entirely its own to their number of messages.
+    ``created`` maps each session that this import created to its number of messages.
     """
 
     sessions: tuple[str, ...]
@@ -89,7 +89,7 @@ class Imported:
 
 
 def export_session(storage: Storage, session_id: str) -> ExportedSession | None:
-    """Return a session with its messages; None if it is unknown."""
+    """Return a session with its messages, or None if it is unknown."""
     row = storage.read(lambda tx: tx.sessions.get(session_id))
     if row is None:
         return None
@@ -102,7 +102,7 @@ def iterate_sessions(
     projects: Sequence[str] | None = None,
     span: tuple[float | None, float | None] = (None, None),
 ) -> Iterator[ExportedSession]:
-    """Yield the sessions that started in a span by id; no transaction stays open between them."""
+    """Yield the sessions that started in a span, by id, with no transaction open between them."""
     since, until = span
     for row in read_sessions(storage, source, projects):
         if (since is None or row.started_at >= since) and (until is None or row.started_at < until):
@@ -138,7 +138,7 @@ def read_messages(storage: Storage, session_id: str) -> Iterator[MessageRow]:
 
 def _export(storage: Storage, row: SessionRow) -> ExportedSession:
     session = session_dict(row)
-    # Only this home counts it.
+    # A revision is only meaningful in this home.
     del session["revision"]
     return {**session, "messages": list(map(message_dict, read_messages(storage, row.id)))}
 
@@ -146,7 +146,7 @@ def _export(storage: Storage, row: SessionRow) -> ExportedSession:
 def check_sessions(
     sessions: Iterable[Mapping[str, Any]], *, now: float, redact: Redact, max_bytes: int
 ) -> list[IncomingSession]:
-    """Check every session and message; parents come before children, the first mistake raises."""
+    """Check all sessions and return them with parents first. The first mistake raises InvalidInput."""
     if not isinstance(sessions, Iterable) or isinstance(sessions, (str, bytes, Mapping)):
         raise InvalidInput(f"sessions must be a list, not {type(sessions).__name__}. Nothing was imported.")
     incoming: dict[str, IncomingSession] = {}
@@ -171,7 +171,7 @@ def store(
     now: float,
     progress: Callable[[float], None] | None = None,
 ) -> Imported:
-    """Store checked sessions in short transactions; existing ones are completed or skipped."""
+    """Store checked sessions in short transactions. Existing ones are completed or skipped."""
     done: list[str] = []
     skipped: list[str] = []
     created: dict[str, int] = {}
@@ -197,10 +197,9 @@ def store_session(
     now: float,
     placed: Placed = lambda _number, _id: None,
 ) -> tuple[Outcome, int]:
-    """Store a session, or the messages it lacks; return the outcome and the number of added messages.
+    """Store a session or its missing messages; return the outcome and how many were added.
 
-    Transactions are short, and a repeated call resumes an interrupted one. A parent that does not exist is
-    left out.
+    Transactions are short, and calling it again resumes an interrupted import. An unknown parent is left out.
     """
     coming = iter(messages)
     first = take_batch(coming)
@@ -208,7 +207,7 @@ def store_session(
     if ids is not None:
         _report_places(placed, 0, ids)
         added = _append_rest(storage, session.id, coming, len(ids), now, placed)
-        # Another process writes to the session already, so the rest is not mixed in.
+        # Another process is writing to the session, so the rest would mix with its messages.
         return (Outcome.OTHER, len(ids)) if added is None else (Outcome.CREATED, len(ids) + added)
     there = read_messages(storage, session.id)
     coming = chain(first, coming)
@@ -231,7 +230,7 @@ def store_session(
 
 
 def _retire(storage: Storage, session_id: str, message_ids: Sequence[int]) -> None:
-    """Retire messages that were retired where the export was made."""
+    """Retire the messages that were retired in the exported session."""
 
     def work(tx: Writes, some: Sequence[int]) -> None:
         for message_id in some:
@@ -242,7 +241,7 @@ def _retire(storage: Storage, session_id: str, message_ids: Sequence[int]) -> No
 
 
 def is_same(row: MessageRow, incoming: IncomingMessage) -> bool:
-    """True if a stored message is this one. A forgotten one is only compared by role and time."""
+    """True if a stored message equals an incoming one. A forgotten one is compared by role and time."""
     new = incoming.message
     if (row.role, row.timestamp) != (new.role, new.timestamp):
         return False
@@ -250,7 +249,7 @@ def is_same(row: MessageRow, incoming: IncomingMessage) -> bool:
 
 
 def _create(tx: Writes, session: SessionRow, first: list[IncomingMessage], now: float) -> list[int] | None:
-    """Create the session with its first messages; None if the id exists."""
+    """Create the session with its first messages, or return None if the id exists."""
     parent = session.parent_session_id
     if parent is not None and tx.sessions.get(parent) is None:
         session = replace(session, parent_session_id=None)
@@ -265,7 +264,7 @@ def _append_rest(
     now: float,
     placed: Placed,
 ) -> int | None:
-    """Append the rest and return how many; None if another process appended in the meantime."""
+    """Append the rest and return the number, or None if another process appended since."""
     before = number
     while batch := take_batch(messages):
         ids = storage.write(
@@ -284,10 +283,10 @@ def _append_rest(
 
 
 def append_batch(tx: Writes, session_id: str, batch: Sequence[IncomingMessage], now: float) -> list[int]:
-    """Append checked messages, forgotten and retired as they are marked; return their ids."""
+    """Append checked messages, keep them forgotten or retired if marked so, and return their ids."""
     if not batch:
         return []
-    # The session keeps its own time of the last write.
+    # An import doesn't change the session's time of last write.
     ids = echoes.append(tx, session_id, [incoming.message for incoming in batch], 0.0)
     for message_id, incoming in zip(ids, batch, strict=True):
         if incoming.forgotten:
@@ -298,7 +297,7 @@ def append_batch(tx: Writes, session_id: str, batch: Sequence[IncomingMessage], 
 
 
 def take_batch(messages: Iterator[IncomingMessage]) -> list[IncomingMessage]:
-    """Take as many messages as one short transaction may store."""
+    """Take the messages that fit into one short transaction."""
     batch: list[IncomingMessage] = []
     characters = 0
     for incoming in islice(messages, BATCH):
@@ -328,14 +327,14 @@ def write_lines(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
 
 
 def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield the sessions of a JSONL text; an invalid line raises InvalidInput with its number."""
+    """Yield the sessions of a JSONL stream. An invalid line raises InvalidInput with its number."""
     for number, line in enumerate(stream, start=1):
         if line.strip():
             yield _decode_line(line, number)
 
 
 class SessionLines:
-    """The sessions of a JSONL file. They are read twice, so that only one is in memory at a time."""
+    """The sessions of a JSONL file, which is read twice to keep only one in memory at a time."""
 
     def __init__(self, file: BufferedReader) -> None:
         self._file = file
@@ -355,7 +354,7 @@ class SessionLines:
             self._place = self._file.tell()
 
     def reread(self, check: Check) -> Iterable[IncomingMessage]:
-        """Return the messages of the current session, which are read when they are iterated."""
+        """Return the messages of the current session, read as they are iterated."""
         return _Reread(self._file, self._place, check)
 
 
@@ -375,7 +374,7 @@ def _decode_line(line: str | bytes, number: int) -> dict[str, Any]:
         session = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         try:
-            # An export may hold lone surrogates, which msgspec refuses.
+            # An export may contain lone surrogates, which msgspec refuses.
             session = json.loads(line)
         except (ValueError, RecursionError) as exc:
             raise InvalidInput(f"line {number} is not JSON: {exc}. Nothing was imported.") from exc
@@ -405,7 +404,7 @@ def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_b
 
 
 def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -> IncomingMessage:
-    """Check a message of an export; a forgotten one has no content."""
+    """Check a message of an export. A forgotten message has no content."""
     if not isinstance(message, Mapping):
         raise InvalidInput(f"it must be a dict, not {type(message).__name__}")
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten", "retired"}
@@ -423,7 +422,7 @@ def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -
 
 
 def sort_parents_first(parents: Mapping[str, str | None], *, allow_cycles: bool = False) -> list[str]:
-    """Return the sessions in their order, but each after its parent; a cycle raises InvalidInput."""
+    """Return the sessions in order, but each after its parent. A cycle raises InvalidInput."""
     ordered: dict[str, None] = {}
     for session_id in parents:
         line: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""The working history of a session: what ``get_messages`` returns, read, guarded and retired."""
+"""The working history of a session, which ``get_messages`` returns: reading, guarding, retiring."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERYTHING = 1 << 62
 def read_messages(
     tx: Reads, session_id: str, last: int | None = None, since: float | None = None
 ) -> list[MessageRow]:
-    """Return the working history of a session, or the last of it; an unknown session raises NotFound."""
+    """Return a session's working history or its end. An unknown session raises NotFound."""
     if tx.sessions.get(session_id) is None:
         raise NotFound(f"There is no session {session_id!r}.")
     return tx.sessions.messages(
@@ -27,9 +27,9 @@ def read_messages(
 
 
 def hold_session(tx: Writes, session_id: str, if_revision: int | None = None) -> int:
-    """Keep others from writing to a session in this transaction, and return its revision.
+    """Lock a session for writing in this transaction and return its revision.
 
-    An unknown session raises NotFound, another revision than ``if_revision`` Conflict.
+    An unknown session raises NotFound, and a revision other than ``if_revision`` raises Conflict.
     """
     revision = tx.sessions.hold(session_id)
     if revision is None:
@@ -43,7 +43,7 @@ def hold_session(tx: Writes, session_id: str, if_revision: int | None = None) ->
 
 
 def retire_messages(tx: Writes, session_id: str, first: int, keys: Sequence[str]) -> None:
-    """Retire the messages of a session from one on; those that are not the session's raise NotFound."""
+    """Retire a session's messages from one on. A message of another session raises NotFound."""
     if first:
         message = tx.sessions.message(first)
         if message is None or message.session_id != session_id:
