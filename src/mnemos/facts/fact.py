@@ -21,9 +21,9 @@ _PREVIEW: Final = 80
 class Outcome(StrEnum):
     STORED = "stored"
     UNCHANGED = "unchanged"
-    """The same fact was already known; its reference time is renewed."""
+    """The fact was already known. Its reference time is renewed."""
     SUPERSEDED = "superseded"
-    """Stored in place of an earlier statement."""
+    """Stored as the successor of an earlier statement."""
     RETIRED = "retired"
     """Earlier statements about the target are no longer true."""
 
@@ -32,7 +32,7 @@ class Outcome(StrEnum):
 class Fact:
     id: str
     type: str
-    """The mark: C, D, V, ?, ✓ or ~."""
+    """The mark of its type: C, D, V, ?, ✓ or ~."""
     target: str
     content: str
     scope: str | None
@@ -43,7 +43,7 @@ class Fact:
     at: float
     """When it was learned."""
     ended_at: float | None
-    """When it was no longer believed."""
+    """When it stopped being believed."""
     superseded_by: str | None
     valid_from: float
     valid_to: float | None
@@ -118,7 +118,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """The share of the token budget that the injected facts use."""
+    """The share of the token budget that the facts in the prompt use."""
 
     used: int
     budget: int
@@ -142,9 +142,9 @@ class Written:
     reopened: tuple[str, ...]
     conflicts: tuple[Conflict, ...]
     left_hot: tuple[Fact, ...]
-    """Facts that left the hot set to make room; search still finds them."""
+    """Facts that left the hot set to make room. Searches still find them."""
     replaced: tuple[Fact, ...] = ()
-    """The facts that are no longer true, as they were."""
+    """The facts that are no longer true, in their former state."""
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.facts))
@@ -152,7 +152,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """The result of a withdrawal: the facts as they were, and the log entry that undoes it."""
+    """The result of a withdrawal: the withdrawn facts, and the log entry that undoes it."""
 
     facts: tuple[Fact, ...]
     entry: int
@@ -225,7 +225,7 @@ def ref_of(number: int) -> str:
 
 
 def number_of(ref: str) -> int:
-    """Return the number in an id such as ``f12``; anything else raises NotFound."""
+    """Return the number in an id such as ``f12``. Anything else raises NotFound."""
     digits = ref.removeprefix("fact:").removeprefix("f") if isinstance(ref, str) else ""
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 18):
         raise NotFound(
@@ -265,7 +265,7 @@ def conflict_of(link: FactLink) -> Conflict:
 def are_contradictory(one: FactRow, other: FactRow) -> bool:
     """True if two live facts on one target can't both hold.
 
-    That is a constraint against a decision, or two scopes that say different things of the same type.
+    This applies to a constraint and a decision, and to different statements of one type in two scopes.
     """
     if one.id == other.id or one.key != other.key or is_same_content(one.content, other.content):
         return False
@@ -277,5 +277,5 @@ def are_contradictory(one: FactRow, other: FactRow) -> bool:
 
 
 def is_same_content(content: str, other: str) -> bool:
-    """True if two contents differ at most in white space."""
+    """True if two contents are equal apart from white space."""
     return content == other or content.split() == other.split()

@@ -1,4 +1,4 @@
-"""Checks of what callers pass to the facts."""
+"""Checks of the arguments that callers pass to ``memory.facts``."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ def redact_statement(statement: Statement, settings: Settings) -> Statement:
     if not settings.redact:
         return statement
     target = check_public("target of a fact", statement.target, settings)
-    # Judged together, because the value of router.password is a password.
+    # Target and content are judged together, because the value of router.password is a password.
     return Statement(statement.mark, target, redact_value({target: statement.content}, redact)[target])
 
 
 def check_public(label: str, name: str, settings: Settings) -> str:
-    """Return a name that appears in prompts, lists and logs; one with a secret raises Refused."""
+    """Return a name that prompts, lists and logs show. A name with a secret raises Refused."""
     if settings.redact:
         refuse_secret(label, name, redact)
     return name
 
 
 def list_texts(stated: Sequence[Statement], label: str | None, original: str) -> list[str]:
-    """List what is scanned of statements, with the text they were made of, unless they are all of it."""
+    """List the texts of statements to scan, and the original text if it says more than they do."""
     parts = [text for one in stated for text in list_scanned(one.target, one.content)]
     is_part = len(stated) == 1 and original.endswith(stated[0].content)
     return [*parts, label or "", "" if is_part else original]
 
 
 def list_scanned(target: str, content: str) -> list[str]:
-    """List what is scanned of a fact. A target that we made of its words says nothing of its own.
+    """List the texts of a fact to scan. A target made from the fact's own words adds nothing.
 
-    "Do not share my address" has the target ``share.address``, which alone would look like an instruction.
+    For example, "Do not share my address" gets the target ``share.address``, which alone would look like an
+    instruction.
     """
     is_short = len(content) <= _LONGEST_NAMED
     is_ours = is_short and _NUMBER.sub("", target) == name_subject(content, guess_type(content))
@@ -73,10 +74,10 @@ def check_days(value: Any) -> float:
 
 
 def make_own_session() -> str:
-    """Return the id of a program's own session, for turns and scopes, where its calls name none."""
+    """Make a session id for a program whose calls name no session, to count turns and scopes."""
     return f"memory-{os.urandom(8).hex()}"
 
 
 def is_own_session(session_id: str | None) -> bool:
-    """True for such an id: no conversation has it, so no fact comes from it."""
+    """True for an id of ``make_own_session``, which no conversation has."""
     return isinstance(session_id, str) and _OWN_SESSION.fullmatch(session_id) is not None

@@ -15,16 +15,16 @@ from mnemos.storage.facts import FactRow
 from mnemos.text.query import Clause, Term
 from mnemos.text.words import runs, stem
 
-# The number of facts with similar words that a statement is compared with.
+# A statement is compared with this number of facts with similar words.
 _COMPARED: Final = 6
 _ON_TARGET: Final = 20
 _MOST_WORDS: Final = 5
 _MOST_SIGNS: Final = 1
-# More replacements by one statement would be a mistake.
+# If one statement replaced more facts, it would probably be a mistake.
 _MOST_REPLACED: Final = 3
 _MOST_DOUBTS: Final = 3
-# The chance from which a statement may replace more than the likeliest fact. A home of hundreds of facts has
-# several with a word in common with any statement; marking them all would make the mark meaningless.
+# The probability from which further facts are marked, besides the likeliest one. Among hundreds of facts,
+# several share a word with any statement, and marking them all would make the mark meaningless.
 _FURTHER_FROM: Final = 0.3
 _JUDGED: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 
@@ -34,10 +34,10 @@ class Rivals:
     """The facts that a statement is compared with."""
 
     same: FactRow | None = None
-    """The fact that says exactly this."""
+    """The fact with exactly this statement."""
     replaced: tuple[FactRow, ...] = ()
     doubtful: tuple[FactRow, ...] = ()
-    """Facts that it may replace, the likeliest first."""
+    """Facts that the statement may replace, the likeliest first."""
 
 
 def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id: str | None) -> Rivals:
@@ -62,7 +62,7 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
 
 
 def judge_pair(older: FactRow, newer: FactRow) -> Verdict:
-    """Judge whether a fact replaces an older one, regardless of which was stored first."""
+    """Judge if a fact replaces an older one, regardless of which was stored first."""
     claim = analyse(newer.content)
     if not {older.mark, newer.mark} <= _JUDGED or not are_comparable(analyse(older.content), claim):
         return Verdict.DIFFERENT
@@ -73,8 +73,8 @@ def judge_pair(older: FactRow, newer: FactRow) -> Verdict:
 
 
 def find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> Iterator[FactRow]:
-    """Yield the live facts most similar to a statement, which may be about the same subject."""
-    # A shared statement meets shared facts alone: no user has the empty name.
+    """Yield the live facts most similar to a statement, as they may be about the same subject."""
+    # A shared statement is only compared with shared facts: no user has an empty name.
     user = user_id or ""
     rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET, user)}
     rows |= {row.id: row for row in find_similar(tx, statement.content, _COMPARED, user)}
@@ -82,9 +82,9 @@ def find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> It
 
 
 def find_similar(tx: Reads, text: str, limit: int, user: str | None = None) -> list[FactRow]:
-    """Find the live facts that share most words with a text, or are about the same attribute.
+    """Find the live facts that share the most words or the attribute with a text.
 
-    ``user``: those of this user, and shared ones.
+    ``user``: only facts of this user and shared ones.
     """
     clauses = _make_clauses(text)
     if not clauses:
@@ -97,7 +97,7 @@ def find_similar(tx: Reads, text: str, limit: int, user: str | None = None) -> l
 
 
 def _make_clauses(text: str) -> list[Clause]:
-    """Look for the words that tell most: not verbs, and the attribute by its own sign."""
+    """Make clauses for the most telling words. Verbs are left out, and the attribute has its own sign."""
     claim = analyse(text)
     telling = sorted(claim.tokens, key=lambda token: token.is_verb or token.is_unit)
     forms = dict.fromkeys(form for token in telling for run in runs(token.form) for form in run.forms)

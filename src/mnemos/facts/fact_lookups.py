@@ -1,4 +1,4 @@
-"""Facts found, listed and rendered: the part of ``memory.facts`` that reads."""
+"""Lookups, lists and rendering of facts: the part of ``memory.facts`` that reads."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class FactLookups:
     ) -> Status:
         """Return the prompt block of the hot facts, within its token budget.
 
-        ``notes`` is what the block says about the notebook, if there is room. With a ``user_id``, here and
-        in every other method, nothing of another user is read.
+        ``notes`` is a line about the notebook, which is added if there is room. With a ``user_id``, this and
+        every other method leave out other users' facts.
         """
         optional_name("session_id", session_id)
         user = optional_name("user_id", user_id)
@@ -86,7 +86,7 @@ class FactLookups:
         session_id: str | None = None,
         user_id: str | None = None,
     ) -> FactList:
-        """Find live facts that answer a question, hot and cold, best first.
+        """Find live facts, hot or cold, that answer a question, best first.
 
         ``limit`` is 1 to 20. An unknown scope raises NotFound.
         """
@@ -106,7 +106,7 @@ class FactLookups:
         session_id: str | None = None,
         user_id: str | None = None,
     ) -> FactList:
-        """Find everything about a topic, live facts before replaced and retired ones, best first."""
+        """Find all facts about a topic, best first, live ones before replaced and retired ones."""
         session = self._session(session_id)
         wanted = in_range("limit", limit, _MOST_REFLECTED)
         found = find_rows(self._storage, self._ranking, topic, scope, wanted, user_id)
@@ -115,7 +115,7 @@ class FactLookups:
         return FactList(map(fact_of, found[:wanted]))
 
     def says(self, content: str) -> bool:
-        """True if a live fact that all users share has exactly this content. Not a reference to it."""
+        """True if a live shared fact has exactly this content. Doesn't count as a use of the fact."""
         found = find_rows(self._storage, self._ranking, content[:_LOOKED_FOR], None, MOST_FOUND)
         shared = (row for row in found if row.state == "live" and row.user_id is None)
         return any(is_same_content(row.content, content) for row in shared)
@@ -139,7 +139,7 @@ class FactLookups:
         limit: int | None = None,
         user_id: str | None = None,
     ) -> FactList:
-        """Return every statement ever made on a target, oldest first; with ``limit``, the newest ones.
+        """Return all statements on a target, oldest first, or the newest ``limit`` of them.
 
         ``as_of`` keeps only what was believed at that moment. A target without facts raises NotFound.
         """
@@ -162,9 +162,9 @@ class FactLookups:
         as_of: Moment | None = None,
         user_id: str | None = None,
     ) -> Iterator[Fact]:
-        """Yield facts in the order they were learned, read in short pages. ``tier``: hot, cold or all.
+        """Yield facts in the order they were learned, read in short pages.
 
-        ``as_of`` selects what was believed at that moment.
+        ``tier`` is hot, cold or all. ``as_of`` selects what was believed at that moment.
         """
         chosen: dict[str, Any] = {"scope": scope, "tier": tier, "states": states, "types": types}
         moment = read_moment("as_of", as_of, self._clock())

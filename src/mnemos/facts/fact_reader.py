@@ -1,4 +1,4 @@
-"""Reads of facts: ranked lookup, history, lists in short pages, and the references they leave."""
+"""Reads of facts: ranked lookup, history, lists in short pages, and recording which facts were found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.facts import Attendance, FactRow, Wanted
 
 Ranking = Callable[[str, str | None, int, str | None], list[str]]
-"""Returns the ids of facts that answer a question, best first, live ones before others.
+"""Return the ids of facts that answer a question, best first, live ones before others.
 
 Takes the question, the key of a scope or None, the number of results, and the user or None.
 """
@@ -32,7 +32,7 @@ Tier = Literal["all", "hot", "active", "cold"]
 State = Literal["live", "superseded", "retired"]
 _TIERS: Final = {"all": None, "hot": True, "active": True, "cold": False}
 _STATES: Final = get_args(State)
-# A process that only searches forgets the oldest references beyond this.
+# A process that only searches keeps this many references and drops the oldest.
 _MOST_REFERENCES: Final = 1_000
 
 
@@ -52,7 +52,7 @@ def read_status(tx: Reads, budget: Budget, notes: Sequence[str], user: str | Non
 
 
 def _show_name(tx: Reads, name: str) -> str:
-    """Return a name for the block, unless it came in as data and looks like a prompt injection."""
+    """Return a name to show in the block, unless imported data put a prompt injection there."""
     return LEFT_OUT if is_order(name) and not is_allowed(tx, name) else name
 
 
@@ -64,7 +64,7 @@ def find_rows(
     limit: int,
     user_id: str | None = None,
 ) -> list[FactRow]:
-    """Return the facts that answer a question, best first, in any state; none of another user."""
+    """Return facts in any state that answer a question, best first, without other users' facts."""
     user = optional_name("user_id", user_id)
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput(f"query is {query!r}. Ask a question or give a few words.")
@@ -83,7 +83,7 @@ def read_history(
     limit: int = 1 << 60,
     user: str | None = None,
 ) -> list[FactRow]:
-    """Return the statements on a target, newest first; if there never was one, raise NotFound."""
+    """Return the statements on a target, newest first. Raises NotFound if there never was one."""
     key = key_of(normalize_target(target))
     scope_id = None if scope is None else find_scope(tx, scope).id
     if not tx.facts.history(key, scope_id=scope_id, as_of=None, limit=1, before=None, user=user):
@@ -119,7 +119,7 @@ def parse_filter(
 
 
 def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:
-    """Yield the facts known at the first read, in the order they were learned, in short reads."""
+    """Yield the facts known at the first read, in the order learned, using short reads."""
     last = storage.read(lambda tx: tx.facts.newest())
     after = 0
     while page := storage.read(
@@ -130,7 +130,7 @@ def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:
 
 
 def get_row(tx: Reads, fact_id: str, user: str | None = None) -> FactRow:
-    """Return a fact in any state; an unknown id, or one of another user, raises NotFound."""
+    """Return a fact in any state. An unknown id, or another user's, raises NotFound."""
     number = number_of(fact_id)
     found = tx.facts.get([number]).get(number)
     if found is None or (user is not None and found.user_id not in (None, user)):
@@ -139,7 +139,7 @@ def get_row(tx: Reads, fact_id: str, user: str | None = None) -> FactRow:
 
 
 class References:
-    """The facts that were found, kept until the next write: a read writes nothing."""
+    """References to facts that were found. They are kept until the next write, as reads don't write."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -150,7 +150,7 @@ class References:
         return bool(self._uses)
 
     def note(self, session_id: str, facts: Iterable[FactRow]) -> None:
-        """Note that this session found these facts."""
+        """Note that a session found these facts."""
         with self._lock:
             for fact in facts:
                 if len(self._uses) < _MOST_REFERENCES:
@@ -159,7 +159,7 @@ class References:
                     self._scopes.setdefault(session_id, set()).add(fact.scope_id)
 
     def store(self, tx: Writes, now: float) -> None:
-        """Store what was noted, as part of a caller's transaction."""
+        """Store the noted references in the caller's transaction."""
         with self._lock:
             uses, touched = self._uses, self._scopes
             self._uses, self._scopes = Counter(), {}

@@ -1,6 +1,6 @@
 """Undo of fact writes.
 
-An audit entry names facts by id and holds no text: their text is in the history alone.
+An audit entry names facts by id and contains no text. Their text is only in the history.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ FORGET = "forget"
 
 
 def describe_changes(stored: Sequence[Stored], closed: Iterable[int]) -> str | None:
-    """Describe a write by ids: each new fact with those it ended, and the scopes that closed.
+    """Describe a write by ids: new facts with those they ended, and the closed scopes.
 
-    None if nothing changed.
+    Returns None if nothing changed.
     """
     changes = {one.id: list(one.replaced) for one in stored if one.outcome is not Outcome.UNCHANGED}
     return json.dumps({"facts": changes, "closed": list(closed)}) if changes else None
@@ -41,9 +41,9 @@ def can_be_undone(entry: AuditRow) -> bool:
 def undo_write(
     storage: Storage, entry: AuditRow, now: float, mark: Callable[[Writes, AuditRow], None]
 ) -> str:
-    """Retire what a write stored and restate what it ended. Returns a sentence for people.
+    """Retire the facts that a write stored and restate those it ended; return a sentence for people.
 
-    ``mark`` records in the same transaction that the entry is undone.
+    ``mark`` records, in the same transaction, that the entry was undone.
     """
     done = json.loads(entry.after or "{}")
     changes: dict[str, list[str]] = done["facts"]
@@ -80,7 +80,7 @@ def _undo(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now:
                 continue
             again.append(row)
             if ref in going:
-                # The history goes on: what replaced a fact is followed by the fact stated again.
+                # The restated fact follows in the history what replaced it.
                 tx.facts.supersede({going[ref].id: row.id})
     removed = [fact for fact in going.values() if fact.mark != Mark.OBSOLETE]
     return _describe(removed, [ref for ref in changes if ref not in going], again, lost)
@@ -101,12 +101,12 @@ def _describe(
 
 
 def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None:
-    """Return the row that now represents a fact: itself, or its copy made by a later undo.
+    """Return the current row of a fact: its own, or the copy that a later undo made.
 
-    None if it was deleted, or if what replaced it was. A fact replaced or withdrawn since raises Refused.
+    None if the fact, or its replacement, was deleted. A fact replaced or withdrawn since raises Refused.
     """
     fact = tx.facts.get([number]).get(number)
-    # A fact replaced within the same call goes with it; a retiring statement never was live.
+    # A fact replaced within the same call is undone with it. A retiring statement was never live.
     if fact is None or fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
         return fact
     later = tx.facts.successors(number, 1)
@@ -127,9 +127,9 @@ def _is_copy(one: FactRow, other: FactRow) -> bool:
 
 
 def _restate(tx: Writes, number: int, now: float) -> FactRow | None:
-    """State an ended fact again as a new row, because the history of the old one is what happened.
+    """State an ended fact again as a new row, so that the history isn't rewritten.
 
-    None if it was deleted.
+    Returns None if it was deleted.
     """
     row = tx.facts.get([number]).get(number)
     if row is None:

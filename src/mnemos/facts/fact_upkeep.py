@@ -1,4 +1,4 @@
-"""Upkeep of facts: withdraw them reversibly, purge or erase them permanently, index them again."""
+"""Upkeep of facts: withdrawing reversibly, purging or erasing permanently, and indexing again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REASON: Final = "withdrawn"
 
 
 class Log(Protocol):
-    """Records an operation on a ref in the audit log and returns the number of the entry."""
+    """Record an operation on a reference in the audit log and return the number of the entry."""
 
     def __call__(self, tx: Writes, operation: str, ref: str, after: str | None) -> int: ...
 
@@ -32,7 +32,7 @@ def _split_batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 def withdraw_facts(
     tx: Writes, numbers: Sequence[int], *, user: str | None, actor: str, now: float
 ) -> tuple[list[FactRow], str | None]:
-    """Retire live facts, each by an obsolete statement on its target. Also returns the changes for undo."""
+    """Retire live facts by obsolete statements on their targets; also return the changes for undo."""
     rows = tx.facts.get(numbers)
     stored = []
     for number in numbers:
@@ -65,7 +65,7 @@ def withdraw_facts(
 
 
 def purge_ended(storage: Storage, scope_id: int | None, before: float | None, log: Log, now: float) -> int:
-    """Delete ended facts in short transactions. Returns their number."""
+    """Delete ended facts in short transactions and return their number."""
     removed = 0
     while some := storage.read(lambda tx: tx.facts.list_ended(scope_id, before, _AT_ONCE)):
         storage.write(lambda tx: remove_facts(tx, some, now))
@@ -78,9 +78,9 @@ def purge_ended(storage: Storage, scope_id: int | None, before: float | None, lo
 def find_taken(
     tx: Reads, session_id: str, message_ids: Collection[int], text: str | None
 ) -> tuple[list[int], list[int]]:
-    """Find the facts that were taken from messages alone, and further ones that may repeat them.
+    """Find facts that come only from these messages, and others that may repeat them.
 
-    A fact that was stated again elsewhere has another source. Further ones are facts of the session that
+    A fact that was stated again elsewhere has another source. The others are the session's facts that
     ``text`` contains, or all of them if it is None.
     """
     alone: list[int] = []
@@ -95,7 +95,7 @@ def find_taken(
 
 
 def erase_facts(storage: Storage, numbers: Sequence[int], log: Log, now: float) -> None:
-    """Erase facts from rows, index and log, in short transactions."""
+    """Erase facts from the rows, the index and the log, in short transactions."""
 
     def erase(tx: Writes, some: Sequence[int]) -> None:
         remove_facts(tx, some, now, forgotten=True)
@@ -109,7 +109,7 @@ def erase_facts(storage: Storage, numbers: Sequence[int], log: Log, now: float) 
 
 
 def repair_index(storage: Storage, facts: Iterable[Fact]) -> int:
-    """Index every one of these live facts that recall lost, in short transactions. Returns their number."""
+    """Index those of these live facts that recall can't find; return their number."""
     missing = [number_of(fact.id) for fact in facts if _is_lost(storage, fact)]
     for some in _split_batches(missing):
         storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023

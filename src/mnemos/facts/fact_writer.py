@@ -30,14 +30,14 @@ from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink, FactRow, NewFact, ScopeRow
 from mnemos.storage.tombstones import Tombstone, make_key
 
-# Earlier versions of a fact that recall still finds, after everything live. All are in the history.
+# The number of earlier versions of a fact that recall still finds. The history has all of them.
 VERSIONS_IN_RECALL: Final = 3
-# The newest facts on a target that a statement is compared with.
+# A statement is compared with this number of the newest facts on its target.
 COMPARED: Final = 50
 _CONFLICTS_NAMED: Final = 10
 
 CONFIRM: Final = "facts.confirm"
-"""The operation in the log of a fact that was stated again, without its text."""
+"""The logged operation for stating a fact again. The entry has no text."""
 
 ANSWERS: Final = frozenset({Mark.DECISION, Mark.VALUE})
 
@@ -47,7 +47,7 @@ class Source:
     """The writer, the time and the origin of a write."""
 
     session_id: str
-    """The session whose turns count."""
+    """The session whose turns are counted."""
     actor: str
     now: float
     origin: str | None = None
@@ -58,18 +58,18 @@ class Source:
     """``user``, ``agent``, ``import`` or ``tool``; see ``may_be_hot``."""
     user_id: str | None = None
     has_guesses: bool = False
-    """True if targets were guessed from sentences: what they replace is judged."""
+    """True if targets were guessed from sentences, so that the judge decides what they replace."""
     may_replace_only: bool = False
-    """True if nothing is replaced by judgement: the statements may be older than what is known."""
+    """True if the judge may replace nothing, because the statements may be older than known facts."""
     replaces: tuple[int, ...] = ()
-    """Facts that the caller says are replaced."""
+    """Ids of the facts that the caller replaces."""
     is_unscoped: bool = False
-    """True if facts without a scope get none, even while the session works on one."""
+    """True if facts that name no scope get none, even while the session works on one."""
 
 
 @dataclass(slots=True)
 class FactWriter:
-    """Applies the statements of one call and collects what they changed."""
+    """Applies the statements of one call and collects the changes."""
 
     tx: Writes
     source: Source
@@ -97,7 +97,7 @@ class FactWriter:
             self._close(scope)
 
     def report(self, relief: Relief, budget: Budget) -> Written:
-        """Return the result of the write, after room was made in the hot set."""
+        """Return the result of the write, after making room in the hot set."""
         return Written(
             tuple(self.stored),
             relief.lines.gauge(budget.facts),
@@ -109,7 +109,7 @@ class FactWriter:
         )
 
     def _choose_scope(self, statement: Statement, label: str | None) -> ScopeRow | None:
-        """The named scope, else the session's current one; for ✓ and ~, the one the target is in."""
+        """Return the named scope or the session's current one; for ✓ and ~, the scope of the target."""
         if label is not None:
             return self._open(label)
         if self.source.is_unscoped:
@@ -137,7 +137,7 @@ class FactWriter:
         return self.tx.facts.scopes([current]).get(current)
 
     def _find_home(self, key: str, current: ScopeRow | None) -> ScopeRow | None:
-        """The scope that has facts on a target: the session's own, or the only one, or the newest."""
+        """Return the scope with facts on a target: the session's own, the only one, or the newest."""
         homes = [fact.scope_id for fact in self.tx.facts.live_on(key, COMPARED, self.source.user_id or "")]
         if not homes or (current is not None and current.id in homes):
             return current
@@ -150,7 +150,7 @@ class FactWriter:
         return {fact.mark: fact for fact in rows}
 
     def _judge(self, statement: Statement, scope: ScopeRow | None) -> None:
-        """Store a statement with a guessed target; it replaces only what it clearly updates."""
+        """Store a statement with a guessed target. It only replaces facts that it clearly updates."""
         scope_id = None if scope is None else scope.id
         rivals = find_rivals(self.tx, statement, scope_id, self.source.user_id)
         if rivals.same is not None:
@@ -181,7 +181,7 @@ class FactWriter:
         self._note(number, statement, outcome, scope, ending, doubtful)
 
     def _find_named(self) -> list[FactRow]:
-        """Return the facts that the caller says are replaced; one that is no longer true raises Refused."""
+        """Return the facts that the caller replaces. One that isn't live raises Refused."""
         rows = self.tx.facts.get(self.source.replaces)
         for number in self.source.replaces:
             row = rows.get(number)
@@ -295,12 +295,12 @@ class FactWriter:
 
 
 def is_confirmed(tx: Reads, fact: FactRow) -> bool:
-    """True if a fact that a message stated was stated again elsewhere: it has another source."""
+    """True if a message's fact was stated again elsewhere, so that it has another source."""
     return any(entry.operation == CONFIRM for entry in tx.audit.on(f"fact:{ref_of(fact.id)}"))
 
 
 def may_be_hot(stated_by: str | None) -> bool:
-    """False for statements from imported data or a tool's output, which stay cold until confirmed."""
+    """False for facts from imported data or a tool's output: they stay cold until confirmed."""
     return stated_by not in ("import", "tool")
 
 
@@ -323,13 +323,13 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
 def find_words(mark: str, target: str, content: str) -> str:
     """Return the words that people would use for a fact.
 
-    It takes a while: ask before a transaction, in which the answer is known then.
+    It takes a while, and the result is cached: call it before the transaction that needs it.
     """
     also = (
         MEANING[Mark(mark)],
         find_counterparts(format_line(mark, target, content)),
         name_kinds(f"{target} {content}"),
-        # In the notation, the target says it.
+        # A fact in the notation says it in its target.
         *((name_questions(content), sign_attributes(content)) if is_own_target(target, content) else ()),
     )
     return " ".join(filter(None, also))
@@ -338,7 +338,7 @@ def find_words(mark: str, target: str, content: str) -> str:
 def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
     """Record the live facts that a new fact contradicts."""
     mine = tx.facts.get([number])[number]
-    # Facts of another user are not reported.
+    # Another user's facts are not reported.
     others = tx.facts.live_on(key, COMPARED, mine.user_id or "")
     against = [other for other in others if are_contradictory(mine, other)]
     for other in against:
@@ -347,15 +347,15 @@ def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
 
 
 def removal_key(fact: FactRow) -> str:
-    """Return the key under which a removal of a fact is recorded: it says nothing of the content."""
-    # A fact that was replaced in the very call that stated it has the target and time of the next.
+    """Return the key for recording the removal of a fact. It doesn't reveal the content."""
+    # A fact that was replaced in the call that stated it has the same target and time as the next.
     is_instant = fact.ended_at == fact.recorded_at
     scope = None if fact.scope is None else key_of(fact.scope)
     return make_key(fact.mark, fact.key, scope, fact.user_id, fact.recorded_at, fact.actor, is_instant)
 
 
 def remove_facts(tx: Writes, numbers: Sequence[int], at: float, *, forgotten: bool = False) -> None:
-    """Erase facts with their passages, and record that they are gone."""
+    """Erase facts with their passages, and record the removals."""
     rows = tx.facts.get(numbers).values()
     tx.tombstones.put([Tombstone(KIND, removal_key(row), at, forgotten) for row in rows])
     for number in numbers:
@@ -364,7 +364,7 @@ def remove_facts(tx: Writes, numbers: Sequence[int], at: float, *, forgotten: bo
 
 
 def reindex_facts(tx: Writes, numbers: Sequence[int]) -> None:
-    """Let recall find the live ones among these facts."""
+    """Index the live facts among these for recall."""
     rows = tx.facts.get(numbers)
     scopes = tx.facts.scopes({row.scope_id for row in rows.values() if row.scope_id is not None})
     for row in rows.values():

@@ -82,10 +82,10 @@ class Facts(FactLookups):
         """Store facts written in the notation, one per line: all of them or none.
 
         A statement replaces the live one with the same type, target and scope. Repeating a fact only renews
-        its reference time. ``scope`` is a unit of work, opened by its first fact; the default is the scope
+        its reference time. ``scope`` is a unit of work, opened by its first fact. It defaults to the scope
         that this session last wrote to. ``valid_from`` is when the facts became true, by default now. Facts
         that look like prompt injections raise Refused, unless a person passes ``allow``. A fact with a
-        ``user_id`` belongs to that user; a fact without one is shared.
+        ``user_id`` belongs to that user, a fact without one is shared.
         """
         self._settings.check_enabled()
         return self.state(
@@ -113,11 +113,12 @@ class Facts(FactLookups):
         stated_by: Stater | None = None,
         allow: bool = False,
     ) -> Written:
-        """Store plain sentences or notation. Types and targets of sentences are guessed from their words.
+        """Store facts given as plain sentences or in the notation.
 
-        The update judge compares a sentence with the most similar live facts. A clear update replaces them; a
-        doubtful one is linked to them and both are kept. ``replaces`` names facts to replace, and ``about``
-        (or ``target``) the subject, such as ``user.home``, whose known facts are replaced.
+        Types and targets of sentences are guessed from their words. The update judge compares a sentence with
+        the most similar live facts: a clear update replaces them, and a doubtful one is linked to them and
+        both are kept. ``replaces`` names facts to replace, and ``about`` (or ``target``) the subject, such as
+        ``user.home``, whose known facts are replaced.
         """
         self._settings.check_enabled()
         # Models pass an empty string for an argument they omit.
@@ -126,7 +127,7 @@ class Facts(FactLookups):
             found = parse(text, most=self.longest)
         else:
             if isinstance(text, str) and self._settings.redact:
-                # First, because a guessed target must not contain a secret.
+                # Secrets go first, because a guessed target must not contain one.
                 text = redact(text)
             found = make_statements(text, target=about, most=self.longest)
         if len(found) > MAX_LINES:
@@ -163,10 +164,10 @@ class Facts(FactLookups):
     ) -> Written:
         """Store statements, all or none.
 
-        ``guessed``: the targets are guesses, and the update judge decides what they replace. ``undated``:
-        they may be older than known facts, so the judge replaces nothing. ``unscoped``: they belong to no
-        scope. ``original`` is the text they came from; it is scanned as a whole, because an injection may be
-        split into harmless sentences.
+        ``guessed``: the targets are guesses, so the update judge decides what they replace. ``undated``: the
+        statements may be older than known facts, so the judge replaces nothing. ``unscoped``: they belong to
+        no scope. ``original`` is the text they came from. It is scanned as a whole, because an injection may
+        be split into harmless sentences.
         """
         self._settings.check_enabled()
         clean = [redact_statement(statement, self._settings) for statement in stated]
@@ -202,8 +203,7 @@ class Facts(FactLookups):
     def tick(
         self, turn: int, message: str = "", *, session_id: str | None = None, user_id: str | None = None
     ) -> Ticked:
-        """Begin a turn of a session with the user's message, and close scopes that are done, idle or
-        abandoned.
+        """Begin a turn with the user's message, and close scopes that are done, idle or abandoned.
 
         Turns are counted per session; a lower number restarts the count.
         """
@@ -252,9 +252,10 @@ class Facts(FactLookups):
         older_than_days: float | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Delete superseded and retired facts of a scope, of an age, or both. Returns their number.
+        """Delete ended facts of a scope, above an age, or both; return their number.
 
-        Live facts are never touched. Takes several short transactions. Cannot be undone.
+        Ended facts are superseded or retired; live ones are never touched. Takes several short transactions.
+        Can't be undone.
         """
         if scope is None and older_than_days is None:
             raise InvalidInput(
@@ -268,11 +269,10 @@ class Facts(FactLookups):
         return purge_ended(self._storage, scope_id, before, self._log, self._clock())
 
     def withdraw(self, ids: str | Sequence[str], *, user_id: str | None = None) -> Withdrawn:
-        """Retire live facts by their ids, all or none: they are no longer true and recall no longer finds
-        them.
+        """Retire live facts by their ids, all or none, so that recall no longer finds them.
 
-        The history keeps them, and undo restores them. An unknown id, or one of another user, raises
-        NotFound; a fact that is not live raises Refused.
+        The history keeps them, and undo restores them. An unknown id, or another user's, raises NotFound. A
+        fact that is not live raises Refused.
         """
         self._settings.check_enabled()
         numbers = parse_refs(ids)
@@ -295,10 +295,10 @@ class Facts(FactLookups):
         scope: str | None = None,
         user_id: str | None = None,
     ) -> int:
-        """Erase a fact, or everything ever said about a target, from rows, index and log.
+        """Erase a fact, or all facts on a target, from the rows, the index and the log.
 
         Returns the number of rows, and raises NotFound if there are none. Takes several short transactions.
-        Cannot be undone. ``Memory.forget`` also clears the free pages of the file.
+        Can't be undone. ``Memory.forget`` also clears the free pages of the file.
         """
         self._settings.check_enabled()
         if (fact_id is None) == (target is None):
@@ -315,9 +315,9 @@ class Facts(FactLookups):
     def forget_taken(
         self, session_id: str, message_ids: Collection[int], text: str | None = None
     ) -> tuple[list[str], list[str]]:
-        """Erase the facts that came only from these messages of a session. Returns their ids.
+        """Erase the facts that came only from these messages of a session; return their ids.
 
-        Also returns the ids of facts that are kept but may repeat them: facts stated again elsewhere, or
+        Also returns the ids of facts that are kept but may repeat them: facts stated again elsewhere, and
         facts of the session that ``text`` contains, by default all of them. Takes several short transactions.
         """
         self._settings.check_enabled()
@@ -326,7 +326,7 @@ class Facts(FactLookups):
         return list(map(ref_of, taken)), list(map(ref_of, further))
 
     def flush(self) -> None:
-        """Store which facts were found since the last write, as every write does.
+        """Store which facts were found since the last write. Every write does this too.
 
         A failure is logged, not raised.
         """
@@ -338,7 +338,7 @@ class Facts(FactLookups):
             log.warning("the use of facts was not counted: %s", exc)
 
     def repair_index(self) -> int:
-        """Index every live fact that recall can't find, in short transactions. Returns their number."""
+        """Index live facts that recall can't find, in short transactions; return their number."""
         return repair_index(self._storage, self.iterate())
 
     def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:

@@ -1,4 +1,4 @@
-"""Import of hermes-memory facts, with the times they had there."""
+"""Import of hermes-memory facts with their original times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Redact = Callable[[str], str]
 
 @dataclass(slots=True)
 class Report:
-    """The result of an import. ``skipped`` were known already; ``refused`` says which failed and why."""
+    """The result of an import. ``skipped`` facts were already known; ``refused`` lists failures."""
 
     live: int = 0
     skipped: int = 0
@@ -37,7 +37,7 @@ class Report:
 
     @property
     def history(self) -> int:
-        """The number of new facts that are no longer true."""
+        """The number of imported facts that are no longer true."""
         return len(self.numbers) - self.live
 
 
@@ -50,7 +50,7 @@ class _Incoming:
     label: str | None
 
     is_live: bool
-    """True if it holds, or is replaced by another fact of the same import."""
+    """True if it is live, or is replaced by another fact of the same import."""
     is_hot: bool
 
 
@@ -64,8 +64,9 @@ def import_facts(
 ) -> Report:
     """Store the facts of a hermes-memory database. Importing twice adds nothing.
 
-    A fact with more than ``most`` characters is refused. Archived facts become live and cold. Where a newer
-    fact is known for the same key, an imported one becomes its history. Takes several short transactions.
+    A fact with more than ``most`` characters is refused. Archived facts become live and cold. If a newer fact
+    with the same key is known, the imported one becomes part of its history. Takes several short
+    transactions.
     """
     report = Report()
     there = frozenset(fact.id for fact in facts)
@@ -93,7 +94,7 @@ def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
 def _parse(
     fact: HermesFact, there: frozenset[str], redact: Redact, report: Report, most: int
 ) -> _Incoming | None:
-    """Clean up a fact: hermes-memory allowed hidden characters in targets and labels."""
+    """Clean up a fact, as hermes-memory allowed hidden characters in targets and labels."""
     if redact(fact.target) != fact.target or (fact.scope and redact(fact.scope) != fact.scope):
         report.refused.append(f"{fact.id}: its target or scope holds a secret")
         return None
@@ -116,7 +117,7 @@ def _parse(
         content,
         label,
         is_live=holds and mark is not Mark.OBSOLETE,
-        # A marked fact is kept, and never enters a prompt unasked.
+        # A fact that looks like an injection is kept, but never enters a prompt unasked.
         is_hot=fact.status == "active" and not any(map(scan, list_scanned(target, content))),
     )
 
@@ -138,7 +139,7 @@ def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None
 
 
 def _find_ended(mark: Mark, there: dict[str, FactRow]) -> list[FactRow]:
-    """Return the live facts that this one ends, as a write would."""
+    """Return the live facts that this one ends, by the rules of a write."""
     if mark is Mark.OBSOLETE:
         return list(there.values())
     ending = [there.get(mark), there.get(Mark.UNKNOWN) if mark in ANSWERS else None]

@@ -1,8 +1,8 @@
-"""The hot facts as a prompt block: fenced, escaped, within its token budget.
+"""The prompt block of hot facts: fenced, escaped, within its token budget.
 
-No fact can add a line: every line begins with a mark and brackets, or is ours. No fact can write the fence,
-because an angle bracket that opens a tag is replaced. Facts that don't fit leave the hot set and stay
-searchable.
+No fact can add a line, because every line that isn't ours begins with a mark and brackets. No fact can write
+the fence, because an angle bracket that opens a tag is replaced. Facts that don't fit leave the hot set and
+stay searchable.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from mnemos.text.tokens import count_tokens
 OPEN: Final = "<memory-facts>"
 CLOSE: Final = "</memory-facts>"
 
-# Shares of the budget, in percent. From MERGE on, facts on one target share a line and done facts leave;
-# from IDLE on, facts of idle scopes leave; from FULL on, the least useful facts leave until RELIEVED.
+# Shares of the budget, in percent. Above MERGE, facts on one target share a line and done facts leave. Above
+# IDLE, facts of idle scopes leave. Above FULL, the least useful facts leave until RELIEVED is reached.
 MERGE: Final = 70
 IDLE: Final = 85
 FULL: Final = 95
 _RELIEVED: Final = 85
 
-# The order in which types leave. Constraints never do.
+# The order in which types leave the hot set. Constraints never do.
 _LEAVES: Final = {
     str(mark): place
     for place, mark in enumerate((Mark.DONE, Mark.OBSOLETE, Mark.VALUE, Mark.UNKNOWN, Mark.DECISION))
 }
-# No fact takes fewer tokens, which bounds how many constraints can fit.
+# The fewest tokens that a fact can take, which bounds how many constraints can fit.
 _LEAST_TOKENS: Final = 6
 _CONSTRAINTS_COUNTED: Final = 1_000
-# Roughly the most that sharing lines can save.
+# Roughly the largest saving from sharing lines.
 _MERGING_SAVES: Final = 1.5
 _ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor part of an arrow.
@@ -100,7 +100,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Relief:
-    """The rendered facts that stay hot, and the rows that leave."""
+    """The rendered facts that stay hot, and the rows that leave the hot set."""
 
     lines: Lines
     leaving: tuple[FactRow, ...]
@@ -110,14 +110,15 @@ class Relief:
 
 
 def read_hot(tx: Reads, budget: int, user: str | None = None) -> Hot:
-    """Read the facts that may fit into a prompt block of that many tokens; of one user, if named."""
+    """Read the facts that may fit into a prompt block, of one user if named."""
     return tx.facts.hot(constraints=budget // _LEAST_TOKENS, count=_CONSTRAINTS_COUNTED, user=user)
 
 
 def relieve(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = tuple) -> Relief:
     """Shrink the hot set level by level until it takes less than its budget of tokens.
 
-    ``idle_scopes`` is called only when it matters. A fact that could never fit costs the others nothing.
+    ``idle_scopes`` is only called if the result matters. A fact that could never fit takes no room from
+    others.
     """
     constraints = [fact for fact in hot.constraints if count_line(fact) <= budget]
     staying = _by_usefulness(hot)
@@ -143,7 +144,7 @@ def relieve(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = 
         now = share()
     if now >= FULL:
         while staying and now > _RELIEVED:
-            # About as many as it takes, by the cost of each alone.
+            # An estimate of how many must leave, by the tokens of each on its own.
             too_much = (now - _RELIEVED) * budget / 100
             while staying and too_much > 0:
                 too_much -= count_line(staying[0])
@@ -158,7 +159,7 @@ def render_hot(hot: Hot, budget: int) -> Lines:
 
 
 def _by_usefulness(hot: Hot) -> list[FactRow]:
-    """Sort by type, critical marks, last use and number of uses, the least useful first."""
+    """Sort facts by type, critical marks, last use and number of uses, the least useful first."""
     return sorted(
         hot.others,
         key=lambda fact: (
@@ -179,7 +180,7 @@ def _render(hot: Hot, others: list[FactRow], budget: int) -> Lines:
 
 
 def render_lines(facts: Sequence[FactRow], budget: int) -> Lines:
-    """Render one line per fact, or one per target where that saves much-needed room."""
+    """Render one line per fact, or one per target if room is short."""
     single = sum(map(count_line, facts))
     if single * 100 >= MERGE * budget:
         merged = _measure(_merge_targets(facts))
@@ -189,13 +190,13 @@ def render_lines(facts: Sequence[FactRow], budget: int) -> Lines:
 
 
 def count_lines(facts: Sequence[FactRow], budget: int) -> int:
-    """Return the tokens of ``render_lines``."""
+    """Count the tokens of ``render_lines``."""
     single = sum(map(count_line, facts))
     return single if single * 100 < MERGE * budget else min(single, _measure(_merge_targets(facts)).tokens)
 
 
 def fit_lines(facts: Sequence[FactRow], further: int, budget: int) -> Lines:
-    """Render as many facts as fit, the first ones first; one line counts the rest."""
+    """Render as many facts as fit, in order, with one line that counts the rest."""
     if not further and sum(map(count_line, facts)) <= _MERGING_SAVES * budget:
         everything = render_lines(facts, budget)
         if everything.tokens <= budget:
@@ -213,7 +214,7 @@ def fit_lines(facts: Sequence[FactRow], further: int, budget: int) -> Lines:
 
 
 def count_line(fact: FactRow) -> int:
-    """Return the tokens of a fact on its own line."""
+    """Count the tokens of a fact on its own line."""
     return _count(render_fact(fact))
 
 
@@ -233,7 +234,7 @@ def escape(text: str) -> str:
 
 
 def quote(fact: FactRow | Fact) -> str:
-    """Quote what a fact says; a bare value is quoted with its target."""
+    """Quote a fact's content. A bare value is quoted with its target."""
     is_sentence = len(fact.content.split()) >= _SENTENCE_WORDS or fact.target.startswith(NOTE)
     return f'"{escape(fact.content if is_sentence else f"{fact.target}: {fact.content}")}"'
 
@@ -279,7 +280,7 @@ def compose_block(
 ) -> Block:
     """Compose the prompt block; ``lines`` renders the facts within a number of tokens.
 
-    Conflicts, notes, scopes and the legend are added as far as there is room for them.
+    Conflicts, notes, scopes and the legend are added as far as they fit.
     """
     room = budget.facts
     while True:
@@ -290,7 +291,7 @@ def compose_block(
         if over <= 0 or room <= 0:
             break
         room = min(room, facts.tokens) - over
-    # Additions are counted alone; together they take no more.
+    # Additions are counted one by one. Together they don't take more.
     left = -over
     for aside in (_list("in conflict", conflicts), _list("notebook", notes), _list("open", scopes)):
         if aside and _count(aside) <= left:

@@ -1,4 +1,4 @@
-"""Words that a fact is found by although it doesn't contain them.
+"""Words that find a fact although it doesn't contain them.
 
 Facts are written with short forms (``cfg``) and show values without naming their kind
 (``api.example.com:3005`` is a host and a port). People ask with the long forms and the kinds. The words
@@ -54,14 +54,14 @@ ABBREVIATIONS: Final = {
     "srv": "server",
 }
 
-# Signs and fragments with their own meaning in the notation.
+# Signs and fragments that have a meaning in the notation.
 SIGNS: Final = {"pr": "for", "w/": "with", "→": "then/to", "↑": "upgrade"}
 
-# By stem, so that "configured" finds "cfg" as "configuration" does.
+# Keyed by stem, so that "configured" finds "cfg" just as "configuration" does.
 _SHORT: Final = {stem(long): short for short, long in ABBREVIATIONS.items()}
 
-# Searched in order; each match adds its words. The text may have any length, so every pattern is linear:
-# it begins at the sign that decides, or where a run of characters begins.
+# Searched in order; each match adds its words. The text may have any length, so every pattern is linear: it
+# starts with the deciding sign, or at the beginning of a run of characters.
 _SHAPES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
@@ -121,7 +121,7 @@ _COMMON: Final = {
 
 
 def find_counterparts(text: str) -> str:
-    """Return the long form of every short form in a text, and the short form of every long one."""
+    """Return the long forms of the short forms in a text, and the other way round."""
     there = _forms(text)
     found: dict[str, None] = {}
     for form in there:

@@ -1,4 +1,4 @@
-"""Scopes: the units of work that facts belong to, and the turns that close and reopen them."""
+"""Scopes, which are the units of work that facts belong to, and the turns that close and reopen them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SHARED_SECONDS: Final = 3600.0
 # or when this many consecutive turns wrote to one other scope only.
 SHIFT_TURNS: Final = 3
 
-# Represents "no scope" among the scopes written to.
+# Stands for "no scope" among the scopes written to.
 NO_SCOPE: Final = 0
 
 MAX_LABEL: Final = 100
-# Facts that become hot again with their scope, before pressure is applied.
+# The number of facts that become hot again with their scope, before the budget is applied.
 _CONSTRAINTS_WARMED: Final = 200
 _OTHERS_WARMED: Final = 20
-# The number of newest scopes that are searched for in a message, whatever their labels look like.
+# Labels of this many of the newest scopes are looked for in a message, however long they are.
 _NEWEST_SCOPES: Final = 50
 _READ: Final = 4_000
 _READ_FOR_LABELS: Final = 20_000
@@ -45,7 +45,7 @@ _BETWEEN: Final = re.compile(r"[\s_./-]+")
 
 
 def normalize_label(label: str) -> str:
-    """Return the label of a scope as it is stored; an invalid one raises InvalidInput."""
+    """Normalize the label of a scope for storage. An invalid label raises InvalidInput."""
     check_visible("scope", name("scope", label))
     kept = " ".join(label.split()).strip("\u200c\u200d")
     if len(kept) > MAX_LABEL:
@@ -54,7 +54,7 @@ def normalize_label(label: str) -> str:
 
 
 def find_scope(tx: Reads, label: str) -> ScopeRow:
-    """Return the scope with that label; an unknown one raises NotFound."""
+    """Return the scope with a label. An unknown label raises NotFound."""
     scope = tx.facts.scope(key_of(normalize_label(label)))
     if scope is None:
         known = [one.label for one in tx.facts.open_scopes(10)]
@@ -66,9 +66,9 @@ def find_scope(tx: Reads, label: str) -> ScopeRow:
 
 
 def open_scope(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
-    """Return the scope with that label, open, and whether it was closed.
+    """Open or create the scope with a label; return it and True if it was closed before.
 
-    The facts of a scope that was closed become hot again, constraints first.
+    The facts of a reopened scope become hot again, constraints first.
     """
     scope, was_closed = tx.facts.open_scope(label, key_of(label), now)
     if was_closed:
@@ -78,7 +78,7 @@ def open_scope(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
 
 
 def _cool_marked(tx: Writes, scope_id: int) -> None:
-    """Keep imported facts cold that look like prompt injections."""
+    """Keep imported facts that look like prompt injections cold."""
     hot = tx.facts.hot(constraints=_CONSTRAINTS_WARMED, count=_CONSTRAINTS_WARMED)
     here = [fact for fact in (*hot.constraints, *hot.others) if fact.scope_id == scope_id]
     marked = [
@@ -91,18 +91,18 @@ def _cool_marked(tx: Writes, scope_id: int) -> None:
 
 
 def find_idle(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:
-    """Return open scopes of hot facts that this session left, or that nobody touched for long."""
+    """Return open scopes of hot facts that this session left or that nobody touched recently."""
     since = now - SHARED_SECONDS
     left = {scope.id for scope in tx.facts.idle(session, turn=turn - SHIFT_TURNS, since=since)}
     there = tx.facts.scopes({fact.scope_id for fact in hot.others if fact.scope_id is not None})
     return frozenset(left | {scope.id for scope in there.values() if scope.touched_at < since})
 
 
-# --- attendance: what a session wrote to in its turns -----------------------------------------
+# --- attendance: the scopes that a session wrote to in its turns ------------------------------
 
 
 def enter_turn(attendance: Attendance, turn: int) -> Attendance:
-    """Return the session as it enters a turn. A lower number restarts its count."""
+    """Return the session's attendance in a new turn. A lower number restarts the count."""
     if turn == attendance.turn:
         return attendance
     if turn < attendance.turn:
@@ -120,7 +120,7 @@ def has_shifted(attendance: Attendance) -> bool:
 
 
 def note_write(attendance: Attendance, scope_id: int | None) -> Attendance:
-    """Return the session after a write into a scope, or into none."""
+    """Return the session's attendance after a write to a scope, or to none."""
     return replace(
         attendance,
         scope_id=attendance.scope_id if scope_id is None else scope_id,
@@ -130,7 +130,7 @@ def note_write(attendance: Attendance, scope_id: int | None) -> Attendance:
 
 @dataclass(slots=True)
 class Turn:
-    """One tick: a session enters a turn, and scopes that are done, idle or left close."""
+    """One tick: a session enters a turn, and scopes that are done, idle or abandoned close."""
 
     tx: Writes
     session_id: str
@@ -139,7 +139,7 @@ class Turn:
     number: int
     message: str
     closings: Sequence[Closing]
-    """Work that the message declares done. Found before the transaction, because it takes a while."""
+    """The work that the message declares done, found before the transaction because it takes a while."""
     closed: dict[int, ScopeRow] = field(default_factory=dict)
     reopened: dict[int, ScopeRow] = field(default_factory=dict)
 
@@ -158,12 +158,12 @@ class Turn:
             self._close(scope for scope in self._find_untouched(self.number) if scope.id not in kept)
 
     def _find_named(self) -> list[ScopeRow]:
-        """Scopes that the message refers to by label, and open ones also by their targets."""
+        """Find scopes that the message refers to by label, or open ones by a target."""
         found = [*self._find_labels(self.message), *self._find_holders(self.message)]
         return list({scope.id: scope for scope in found}.values())
 
     def _find_done(self) -> dict[int, ScopeRow]:
-        """Scopes that the message declares done, whether or not they are closed already."""
+        """Find scopes that the message declares done, closed or not."""
         found: dict[int, ScopeRow] = {}
         for statement in self.closings:
             ended = self._find_labels(statement.sentence) or self._find_home(statement.sentence)
@@ -171,7 +171,7 @@ class Turn:
         return found
 
     def _find_labels(self, text: str) -> list[ScopeRow]:
-        """Scopes whose label is in a text: any of the newest, an older one if its label is short."""
+        """Find scopes whose label is in a text: any of the newest, and older ones with short labels."""
         if not text.strip():
             return []
         newest = self.tx.facts.newest_scopes(_NEWEST_SCOPES)
@@ -181,12 +181,12 @@ class Turn:
         return list(found.values())
 
     def _find_holders(self, text: str) -> list[ScopeRow]:
-        """Open scopes with a fact on a target that is named in a text."""
+        """Find open scopes with a fact on a target that a text names."""
         names = list_names(text)
         return self.tx.facts.scopes_of_targets(names) if names else []
 
     def _find_home(self, text: str) -> list[ScopeRow]:
-        """The scope that a text without a label is about: the session's own, unless another fits."""
+        """Find the scope of a text without a label: the session's own, unless another fits."""
         holders = self._find_holders(text)
         current = self.attendance.scope_id
         if not holders or any(scope.id == current for scope in holders):
@@ -194,7 +194,7 @@ class Turn:
         return [max(holders, key=lambda scope: scope.touched_at)]
 
     def _find_untouched(self, turn: int) -> list[ScopeRow]:
-        """Scopes that this session last referred to in that turn or before, and nobody else lately."""
+        """Find scopes that this session last used by that turn, and no other session lately."""
         return self.tx.facts.idle(self.session_id, turn=turn, since=self.now - SHARED_SECONDS)
 
     def _touch(self, named: Iterable[ScopeRow]) -> None:
@@ -216,7 +216,7 @@ class Turn:
 
 
 def list_names(text: str) -> list[str]:
-    """Return the words and short phrases of a text that could be a label or a target, as keys."""
+    """Return the words and short phrases of a text, as keys, that could be a label or a target."""
     tokens = [key_of(token) for token in _TOKEN.findall(text[:_READ])]
     found = {token: None for token in tokens if len(token) > 1 and token not in STOP_WORDS}
     for size in range(2, _LONGEST_NAME + 1):
@@ -229,13 +229,13 @@ def list_names(text: str) -> list[str]:
 
 
 class LabelFinder:
-    """Looks for labels in one message; blanks and dashes are the same."""
+    """Looks for labels in one message, with blanks and dashes treated as equal."""
 
     def __init__(self, text: str) -> None:
         self._text = _space(key_of(text))
 
     def has(self, key: str) -> bool:
-        """True if the label is in the message as words of its own."""
+        """True if the message contains the label as whole words."""
         label = _space(key)
         if not label or label in STOP_WORDS:
             return False
@@ -253,7 +253,7 @@ def _space(key: str) -> str:
 
 
 def _is_inside_word(text: str, place: int) -> bool:
-    """True if a word continues across this place; scripts without blanks have no such words."""
+    """True if a word continues across this place. Always False in scripts without blanks."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]

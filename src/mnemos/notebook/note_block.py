@@ -1,6 +1,6 @@
 """The prompt block of the notebook: per file, a heading with its use, then its entries.
 
-Further lines of an entry are indented, so that no entry looks like a heading or like two entries.
+Continuation lines of an entry are indented, so that no entry looks like a heading or like two entries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mnemos.text.tokens import count_tokens
 TOKENS: Final = 1_100
 
 LEFT_OUT: Final = "older entries left out"
-"""Part of a block that has no room for all notes."""
+"""A phrase that a block contains if there is no room for all notes."""
 
 _TITLES: Final = {Book.MEMORY: "MEMORY (your own notes)", Book.USER: "USER (who you work for)"}
 _RULE: Final = "═" * 24
@@ -33,19 +33,20 @@ class Page:
     use: Use
     entries: tuple[str, ...]
     allowed: frozenset[str] = frozenset()
-    """Entries that a person allowed although they look like prompt injections."""
+    """Entries that a person allowed, although they look like prompt injections."""
 
 
 def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
-    """Render the pages that have entries within a token budget; "" if none has.
+    """Render the pages that have entries, within a token budget; "" if none has.
 
-    The newest entries get room first; the rest is counted. An entry that gives orders is shown as blocked.
+    The newest entries get room first, and a line counts the rest. An entry with orders to the model is shown
+    as blocked.
     """
     texts: list[str] = []
     left = tokens
     filled = [page for page in pages if page.entries]
     for number, page in enumerate(filled):
-        # The next page may use what this one leaves.
+        # The next page may use the tokens that this one leaves.
         share = left if number == len(filled) - 1 else left - tokens // 3
         text = _render_page(page, share)
         texts.append(text)
@@ -61,13 +62,13 @@ def render_entry(entry: str) -> str:
 
 
 def find_orders(entry: str) -> list[Threat]:
-    """Find orders to the model in an entry, as it is written and as it would be shown."""
+    """Find orders to the model in an entry, both as written and as shown."""
     plain = reveal_entry(entry)
     return scan(entry) or (scan(plain) if plain != entry else [])
 
 
 def reveal_entry(entry: str) -> str:
-    """Return an entry with hidden characters written out, and without rules like ours."""
+    """Write out an entry's hidden characters and remove rules that look like ours."""
     return indent_lines(entry.replace("═", "="), "")
 
 
@@ -77,7 +78,7 @@ def _render_page(page: Page, tokens: int) -> str:
     room = tokens - count_tokens(f"{head}\n{_render_rest(len(page.entries))}")
     kept: list[str] = []
     for entry in reversed(page.entries):
-        # A token has at most about 16 characters, so a giant entry need not be read.
+        # A token has about 16 characters at most, so a giant entry need not be read.
         if len(entry) > 16 * max(room, 0):
             break
         text = indent_lines(reveal_entry(entry) if entry in page.allowed else render_entry(entry))

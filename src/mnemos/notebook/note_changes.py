@@ -16,7 +16,7 @@ CHANGE: Final = "notebook.change"
 UNDO: Final = "undo notebook.change"
 FORGET: Final = "forget"
 BY_HAND: Final = "by hand"
-"""The actor of changes that people made in the files."""
+"""The actor of changes that people made by editing the files."""
 
 ACTIONS: Final = ("add", "replace", "remove")
 _PREVIEW: Final = 60
@@ -34,7 +34,7 @@ class Change:
 
 
 def check_change(action: Any, content: Any, old_text: Any) -> Change:
-    """Check the parts of a change; a wrong one raises InvalidInput."""
+    """Check the arguments of a change. An invalid one raises InvalidInput."""
     if action not in ACTIONS:
         raise InvalidInput(
             f"action must be add, replace or remove, not {quote(action)}.{suggest(action, ACTIONS)}"
@@ -79,7 +79,8 @@ def check_operations(operations: Any) -> list[Change]:
 def apply_changes(entries: Sequence[str], changes: Sequence[Change], book: Book, limit: int) -> list[str]:
     """Return the entries after all changes. Only the final state must keep the limit.
 
-    No match raises NotFound, several matches Ambiguous with previews, too much text TooLarge.
+    No match raises NotFound, several matches raise Ambiguous with previews, and too much text raises
+    TooLarge.
     """
     now = list(entries)
     for change in changes:
@@ -91,7 +92,7 @@ def apply_changes(entries: Sequence[str], changes: Sequence[Change], book: Book,
             if change.action == "remove":
                 del now[place]
             elif change.content in now and now[place] != change.content:
-                # Another entry says the same already.
+                # Another entry already says the same.
                 del now[place]
             else:
                 now[place] = change.content
@@ -121,7 +122,7 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
 
 
 def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int) -> None:
-    """Raise TooLarge for entries that take more than the limit, and more than before."""
+    """Raise TooLarge for entries that exceed the limit and take more than before."""
     size, former = len(join_entries(after)), len(join_entries(list(before)))
     if size <= limit or size < former:
         return

@@ -16,39 +16,39 @@ from mnemos.notebook.notes import Book
 from mnemos.storage.texts import Texts
 
 MAX_BYTES = 500_000
-"""The most that is read of a file. A larger one is not a notebook."""
+"""The maximum size of a file in bytes. A larger one isn't a notebook."""
 FOLDER = "memories"
 _MOST_COPIES = 1_000
 _MOST_TRIES = 20
 
 Record = Callable[[str, str, Callable[[], None]], None]
-"""Logs a change and makes it: the text before and after, and a function that writes the file.
+"""Log a change and make it. Takes the text before and after, and a function that writes the file.
 
-Called under the lock of the file. A change that can't be logged is not made.
+Called while the file is locked. A change that can't be logged is not made.
 """
 
 
 class Shelf(Protocol):
-    """The texts of the two files; ``change`` is atomic among all processes."""
+    """The texts of the two files. ``change`` is atomic across processes."""
 
     def read(self, book: Book) -> str:
-        """Return the text; empty if there is no file. A file that isn't text raises."""
+        """Return the text, empty if there is no file. A file that isn't text raises Corrupt."""
         ...
 
     def signature(self, book: Book) -> object:
-        """Return a cheap value that changes whenever the text does."""
+        """Return a value that is cheap to compute and changes whenever the text does."""
         ...
 
     def read_modified_time(self, book: Book) -> float | None:
-        """Return when the text was last changed; None if unknown."""
+        """Return the time of the text's last change, or None if it is unknown."""
         ...
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
-        """Replace the current text by ``change`` of it; return the texts before and after."""
+        """Replace the text by the result of ``change``; return the texts before and after."""
         ...
 
     def keep_copy(self, book: Book, text: str) -> str:
-        """Keep a copy of a text for people and return its path; empty if that failed."""
+        """Keep a copy of a text for people and return its path, or "" if that failed."""
         ...
 
     def copies(self) -> list[str]:
@@ -57,7 +57,7 @@ class Shelf(Protocol):
 
 
 class MemoryShelf:
-    """The shelf of a memory without a home."""
+    """The texts of a memory without a home."""
 
     def __init__(self) -> None:
         self._texts = dict.fromkeys(Book, "")
@@ -178,7 +178,7 @@ class FolderShelf:
             try:
                 record(before, after, lambda: files.replace(self.path(book), after.encode(), alone=True))
             except BaseException:
-                # The log failed after the file was written, for example on a full disk.
+                # Logging failed after the file was written, for example because the disk is full.
                 self._restore(book, before if was_there else None)
                 raise
         return before, after
@@ -212,7 +212,7 @@ class FolderShelf:
 
 
 def _copy(path: Path, data: bytes) -> str:
-    """Copy data next to its file, the same data only once, and return the path; empty if that fails."""
+    """Copy data next to its file, but the same data only once; return the path, "" on failure."""
     try:
         for number in range(1, _MOST_COPIES):
             copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")
@@ -222,6 +222,6 @@ def _copy(path: Path, data: bytes) -> str:
             if copy.is_file() and copy.stat().st_size == len(data) and copy.read_bytes() == data:
                 return str(copy)
     except OSError:
-        # The copy is optional: the file itself is not touched.
+        # The copy is optional, and the file itself is not touched.
         return ""
     return ""

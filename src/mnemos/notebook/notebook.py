@@ -41,11 +41,11 @@ from mnemos.storage.tombstones import Tombstone
 from mnemos.text.secrets import find_secrets
 
 KIND = "note"
-"""The kind of a note's passage in recall."""
+"""The kind of a note's passages in recall."""
 
 _TOO_OFTEN = 3
 _MOST_SNAPSHOTS = 1_000
-# The most that recall indexes of a file.
+# Recall indexes up to this many characters of a file.
 _TIMES_THE_LIMIT = 3
 _MOST_FED = 200
 _MOST_VERSIONS = 10_000
@@ -56,7 +56,7 @@ log = logging.getLogger("mnemos.notebook")
 class Notebook:
     """The notes of one space, in two files that people may edit too.
 
-    A write is durable at once and visible to the next session; the snapshot of a session doesn't change.
+    A write is durable at once and visible to the next session. A session's snapshot doesn't change.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Notebook:
         self._snapshots: dict[str, str] = {}
         self._freezing = threading.Lock()
         self._failures = 0
-        # The last text of each file with its safe entries: scanning takes longer than recall by words.
+        # The last text of each file with its safe entries, because scanning takes longer than keyword recall.
         self._scanned: dict[Book, tuple[str, dict[str, str]]] = {}
 
     # --- change -----------------------------------------------------------------------------
@@ -93,8 +93,8 @@ class Notebook:
     def change(
         self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY, allow: bool = False
     ) -> Use:
-        """Make several changes to one file, all or none. Only the final state must keep the limit."""
-        # Manual edits first: the log keeps the order of events.
+        """Make several changes to one file, all or none. Only the final state must be within the limit."""
+        # Manual edits are logged first, to keep the order of events.
         self.log_manual_edits()
         try:
             book = self._open_book(target)
@@ -111,10 +111,10 @@ class Notebook:
         return use
 
     def write(self, target: str, text: str, *, allow: bool = False, base: str | None = None) -> Use:
-        """Replace a whole file, as a person who edited it does, with the checks of a change.
+        """Replace a whole file with an edited text, which is checked like any change.
 
-        ``base``: the version that was edited. Later changes of others are kept. A version that is
-        unknown raises Refused.
+        ``base`` is the version that was edited. Changes made by others since then are kept. An unknown
+        version raises Refused.
         """
         self._check_writable()
         book = self._open_book(target)
@@ -135,7 +135,7 @@ class Notebook:
         return self._apply(book, change_text)
 
     def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
-        """Shorten or remove one entry, also in a file that is over its limit."""
+        """Shorten or remove one entry, even in a file that is over its limit."""
         self._check_writable()
         book = self._open_book(target)
 
@@ -149,7 +149,7 @@ class Notebook:
         return self._apply(book, change_text)
 
     def exchange(self, target: str, entries: Sequence[str], shorter: Sequence[str]) -> Use:
-        """Replace all entries of a file; one that was changed in the meantime raises Refused."""
+        """Replace all entries of a file. A file that has changed since raises Refused."""
         self._check_writable()
         book = self._open_book(target)
 
@@ -161,7 +161,7 @@ class Notebook:
         return self._apply(book, change_text)
 
     def undo(self, entry: AuditRow) -> str:
-        """Restore a file to its state before a change, as a new change. Returns a sentence for people."""
+        """Restore a file to its state before a change, as a new change; return a sentence for people."""
         self._check_writable()
         book = self._open_book(note_changes.book_in(entry))
         self._apply(book, lambda _: entry.before or "", undoing=entry.id)
@@ -170,8 +170,8 @@ class Notebook:
     def forget(self, ref: str) -> None:
         """Erase an entry by its recall reference (``memory:0123…``) and the log of its file.
 
-        One that was removed before is erased from the log. An unknown one raises NotFound. Neither this nor
-        earlier changes of the file can be undone.
+        An entry that was already removed is erased from the log. An unknown one raises NotFound. Neither this
+        nor earlier changes of the file can be undone.
         """
         self._check_writable()
         name, _, wanted = ref.partition(":")
@@ -188,7 +188,7 @@ class Notebook:
         def record(_: str, after: str, put: Callable[[], None]) -> None:
             def work(tx: Writes) -> None:
                 self._scrub(tx, book, after)
-                # Other machines erase their logs too: this may be about an entry that was removed before.
+                # Other machines must erase their logs too, even if the entry was already removed here.
                 tx.tombstones.put([Tombstone(KIND, book, self._clock(), forgotten=True)])
                 put()
 
@@ -197,7 +197,7 @@ class Notebook:
         self._shelf.change(book, change_text, record)
 
     def copies(self) -> list[str]:
-        """Return copies kept of files that were unreadable or too large."""
+        """Return the paths of copies kept of files that were unreadable or too large."""
         return self._shelf.copies()
 
     def log_manual_edits(self) -> None:
@@ -209,7 +209,7 @@ class Notebook:
                 if self._is_unlogged(book, self._shelf.read(book)):
                     self._shelf.change(book, str, lambda text, _, __: self._log_manual_edit(book, text))  # noqa: B023
             except MnemosError as exc:
-                # This must not block the undo of something else.
+                # A failure here must not block undoing something else.
                 log.warning("manual edits of %s are not logged: %s", book.filename, exc)
 
     def begin_turn(self) -> None:
@@ -223,7 +223,7 @@ class Notebook:
         return parse_entries(self._shelf.read(parse_book(target)))
 
     def removed(self, target: str = Book.MEMORY) -> dict[str, float]:
-        """Return the entries that only the log still has, the last removed first, each with when that was."""
+        """Return removed entries that the log still has, with their times, the last removed first."""
         book = parse_book(target)
         found: dict[str, float] = {}
         for row in self._storage.read(lambda tx: tx.audit.on(note_changes.ref(book), _MOST_VERSIONS)):
@@ -233,7 +233,7 @@ class Notebook:
         return {entry: at for entry, at in found.items() if entry not in there}
 
     def versions(self, target: str = Book.MEMORY, limit: int = 50) -> list[Version]:
-        """Return the states of a file that the log has, newest first; the first is the current one.
+        """Return the logged states of a file, newest first, beginning with the current one.
 
         Texts that were forgotten are left out.
         """
@@ -246,7 +246,7 @@ class Notebook:
                 continue
             entries = parse_entries(row.after)
             made = Version(name_version(entries), tuple(entries), row.at, row.actor, row.id)
-            # Until it is logged, a manual edit is newer than the newest entry.
+            # A manual edit that isn't logged yet is newer than the newest logged version.
             if len(found) == 1 and found[0].name == made.name and found[0].entry is None:
                 found[0] = made
             else:
@@ -254,7 +254,7 @@ class Notebook:
         return found[:limit]
 
     def _find_version(self, book: Book, name: str) -> list[str]:
-        """Return the entries of a version; one that is not there raises Refused."""
+        """Return the entries of a version. An unknown version raises Refused."""
         current = self.entries(book)
         if name_version(current) == name:
             return current
@@ -277,7 +277,7 @@ class Notebook:
         return self._settings.memory_characters if memory else self._settings.user_characters
 
     def snapshot(self, session_id: str = "") -> str:
-        """Return the prompt blocks, taken once per session: later writes don't change them."""
+        """Return the prompt blocks, made once per session. Later writes don't change them."""
         if not isinstance(session_id, str):
             raise InvalidInput(f"session_id must be a string, not {type(session_id).__name__}")
         with self._freezing:
@@ -286,7 +286,7 @@ class Notebook:
                 taken = self.block()
                 if len(self._snapshots) >= _MOST_SNAPSHOTS:
                     self._snapshots.pop(next(iter(self._snapshots)))
-            # Moved to the end: the session that was idle for longest is dropped first.
+            # Moved to the end, so that the session idle for the longest time is dropped first.
             self._snapshots[session_id] = taken
         return taken
 
@@ -295,7 +295,7 @@ class Notebook:
         self._snapshots.pop(session_id, None)
 
     def block(self) -> str:
-        """Return the prompt blocks as of now. A file that can't be read is replaced by the error."""
+        """Return the current prompt blocks. A file that can't be read is replaced by the error."""
         pages: list[Page] = []
         for name in self._settings.notebook_files:
             book = Book(name)
@@ -313,7 +313,7 @@ class Notebook:
     def sync(self) -> None:
         """Index the files for recall, also after manual edits.
 
-        Writes only what changed. A failure is logged, not raised.
+        Only changes are written. A failure is logged, not raised.
         """
         if self._settings.disabled or self._storage.read_only:
             return
@@ -321,13 +321,13 @@ class Notebook:
             try:
                 text = self._text(book)
                 if self._storage.read(lambda tx: self._is_outdated(tx, book, text)):  # noqa: B023
-                    # Read again: files are changed within a transaction.
+                    # Read again, because files are changed within a transaction.
                     self._storage.write(lambda tx: self._index(tx, book, self._text(book)), within=0.5)  # noqa: B023
             except MnemosError as exc:
                 log.warning("recall may miss the newest notes of %s: %s", book.filename, exc)
 
     def render(self, entries: Sequence[str]) -> list[str]:
-        """Return entries as prompts show them: orders to a model are blocked unless a person allowed them."""
+        """Render entries as prompts show them: orders to a model are blocked unless a person allowed them."""
         allowed = self._find_allowed(entries)
         return [reveal_entry(entry) if entry in allowed else render_entry(entry) for entry in entries]
 
@@ -336,7 +336,7 @@ class Notebook:
         return self._shelf.signature(book) if book in self._settings.notebook_files else None
 
     def passages(self, book: Book) -> list[Passage]:
-        """Return the entries of a file as passages of recall."""
+        """Return the entries of a file as passages for recall."""
         at = self._shelf.read_modified_time(book)
         moment = self._clock() if at is None else at
         return [
@@ -344,7 +344,7 @@ class Notebook:
             for ref, text in self._indexable(book, self._text(book)).items()
         ]
 
-    # --- inside -----------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------
 
     def _open_book(self, target: str) -> Book:
         book = parse_book(target)
@@ -382,7 +382,7 @@ class Notebook:
                 self._log(tx, book, before, after, undoing)
                 put()
 
-            # An undo is logged even without effect, or it would be the next one forever.
+            # An undo without effect is logged too, or the same change would always be undone next.
             if before != after or undoing is not None:
                 self._storage.write(work)
 
@@ -398,7 +398,7 @@ class Notebook:
         self._index(tx, book, after)
 
     def _admit(self, notes: Sequence[str], *, allow: bool) -> None:
-        """Raise Refused for a secret, and for an order to a model that no person allowed."""
+        """Raise Refused for a secret, or for an order to a model that no person allowed."""
         if any(map(find_secrets, notes)):
             raise Refused(
                 "The note was not stored: it contains a secret, and notes are sent to the model with every "
@@ -422,7 +422,7 @@ class Notebook:
             self._storage.write(lambda tx: self._log_by_hand(tx, book, text))
 
     def _log_by_hand(self, tx: Writes, book: Book, text: str) -> None:
-        """Log a version that was edited by hand, or left by a process killed between log and file."""
+        """Log a version edited by hand, or left by a process that was killed before logging it."""
         known = _read_logged(tx, book)
         if known is not None and known != text:
             self._record(tx, book, known, text, note_changes.BY_HAND, note_changes.CHANGE)
@@ -430,7 +430,7 @@ class Notebook:
     def _scrub(self, tx: Writes, book: Book, after: str) -> None:
         ref, actor, now = note_changes.ref(book), self._settings.current_actor, self._clock()
         tx.audit.scrub(ref)
-        # The next version begins with what is left.
+        # The next logged version starts from the remaining text.
         tx.audit.record(at=now, actor=actor, operation=note_changes.FORGET, ref=ref, after=after)
         self._index(tx, book, after)
 
@@ -441,7 +441,7 @@ class Notebook:
         )
 
     def _text(self, book: Book) -> str:
-        """Return the text of a file; empty if it is disabled."""
+        """Return the text of a file, empty if it is disabled."""
         return self._shelf.read(book) if book in self._settings.notebook_files else ""
 
     def _is_outdated(self, tx: Reads, book: Book, text: str) -> bool:
@@ -460,7 +460,7 @@ class Notebook:
             tx.passages.put(KIND, ref, text=wanted[ref], at=self._clock(), also=book)
 
     def _indexable(self, book: Book, text: str) -> dict[str, str]:
-        """Return what recall may find: entries within the limit that give the model no orders."""
+        """Return the entries that recall may find: within the limit and without orders to the model."""
         known = self._scanned.get(book)
         if known is None or known[0] != text:
             entries = _take_newest(parse_entries(text), self.limit(book))
@@ -473,7 +473,7 @@ class Notebook:
 
 
 def _take_newest(entries: Sequence[str], limit: int) -> list[str]:
-    """Return the newest entries, at most a few times the limit, without giant ones."""
+    """Return the newest entries, up to a few times the limit, without giant ones."""
     kept: list[str] = []
     room = _TIMES_THE_LIMIT * limit
     for entry in reversed(entries):
@@ -486,12 +486,12 @@ def _take_newest(entries: Sequence[str], limit: int) -> list[str]:
 
 
 def digest(entry: str) -> str:
-    """Return a short id for an entry, independent of its place."""
+    """Return a short id for an entry that doesn't depend on its place."""
     return hashlib.sha256(entry.encode()).hexdigest()[:12]
 
 
 def _read_logged(tx: Reads, book: Book) -> str | None:
-    """Return the last logged text of a file; None if it was erased from the log."""
+    """Return the last logged text of a file, or None if it was erased from the log."""
     newest = tx.audit.newest_on(note_changes.ref(book))
     return "" if newest is None else newest.after
 

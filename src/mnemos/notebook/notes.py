@@ -13,13 +13,13 @@ from mnemos.inputs import suggest
 
 SEPARATOR: Final = "\n§\n"
 _SIGN: Final = "§"
-# From this share of its limit on, every answer about a file has a warning.
+# Above this share of its limit, every answer about a file has a warning.
 WARNING: Final = 80
 _SHOWN: Final = 80
 
 
 class Book(StrEnum):
-    """A file of the notebook: the model's own notes, or who the user is."""
+    """A file of the notebook: the model's own notes, or notes about the user."""
 
     MEMORY = "memory"
     USER = "user"
@@ -31,7 +31,7 @@ class Book(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The used part of a file, in characters of its joined entries."""
+    """How full a file is, in characters of its joined entries."""
 
     book: Book
     used: int
@@ -59,10 +59,10 @@ class Version:
     name: str
     entries: tuple[str, ...]
     at: float | None = None
-    """When it was written; None for a manual edit that is not logged yet."""
+    """When it was written, or None for a manual edit that isn't logged yet."""
     actor: str = ""
     entry: int | None = None
-    """The entry of the log."""
+    """The id of the log entry."""
 
 
 def parse_book(name: str) -> Book:
@@ -80,7 +80,7 @@ def quote(value: object) -> str:
 
 
 def parse_entries(text: str) -> list[str]:
-    """Split a file into entries, whatever its blanks and line ends."""
+    """Split a file into entries, ignoring differences in blanks and line ends."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     entries: list[list[str]] = [[]]
     for line in plain.split("\n"):
@@ -93,16 +93,16 @@ def parse_entries(text: str) -> list[str]:
 
 
 def merge_entries(edited: list[str], before: list[str], now: list[str]) -> list[str]:
-    """Merge an edited list with what others did to it since it was as ``before``: additions of both are kept.
+    """Merge two lists of entries that were both edited from ``before``; additions of both are kept.
 
-    An entry that one side removed and the other left alone is removed.
+    An entry that one side removed and the other didn't change is removed.
     """
     kept = [entry for entry in edited if entry in now or entry not in before]
     return list(dict.fromkeys([*kept, *(entry for entry in now if entry not in before)]))
 
 
 def name_version(entries: list[str]) -> str:
-    """Return a short name for a state of a file: the same for the same entries."""
+    """Return a short name for a state of a file. Equal entries give the same name."""
     return hashlib.sha256(join_entries(entries).encode()).hexdigest()[:12]
 
 
@@ -115,7 +115,7 @@ def _is_visible(character: str) -> bool:
 
 
 def check_entry(content: str) -> str:
-    """Return a new entry as it is stored; one that can't be read back raises InvalidInput."""
+    """Normalize a new entry for storage. One that can't be read back raises InvalidInput."""
     if not isinstance(content, str) or not any(map(_is_visible, content)):
         raise InvalidInput(f"content must be the text of a note, not {quote(content)}.")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -130,5 +130,5 @@ def check_entry(content: str) -> str:
 
 
 def removal_key(book: Book, at: float, entry: str) -> str:
-    """Return the key under which a removal is recorded: when the entry came, and how long it is."""
+    """Return the key for recording a removal: when the entry was added, and its length."""
     return f"{book}:{at!r}:{len(entry)}"

@@ -16,7 +16,7 @@ from mnemos.storage.base import Glimpse, NewMessage, Writes
 from mnemos.text.fences import has_fence, is_fenced
 
 _RESULTS: Final = frozenset({"tool", "function"})
-# A message that is only a fenced block has its fence within these characters, as content may be JSON.
+# The fence of a message that is only recalled text begins within these characters. Content may be JSON.
 _BEGINNING: Final = 100
 
 
