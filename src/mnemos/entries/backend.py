@@ -1,4 +1,4 @@
-"""The interface of a backend, the backend that keeps nothing, and the limits that hold for both."""
+"""The interface of a backend, the backend that keeps nothing, and the limits of all backends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS, SEMANTIC, DIALECTIC = "words", "semantic", "dialectic"
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """A key and a value of a user. Times are Unix seconds; a missing time is now."""
+    """A key and a value of a user. Times are Unix seconds, by default now."""
 
     key: str
     value: Any
@@ -36,18 +36,18 @@ class MemoryEntry:
     """The way ``query`` found it: ``words`` (or parts of them), ``semantic`` (only similar in meaning) or
     ``dialectic`` (an answer of the backend's model, not a stored entry)."""
     namespace: tuple[str, ...] = ()
-    """The labels it is stored under; by default the user alone."""
+    """The labels it is stored under, by default only the user."""
     expires_at: float | None = None
     score: float | None = field(default=None, compare=False)
-    """Match with the question, from 0 to 1, to compare entries of one answer."""
+    """The match with the question, from 0 to 1. Only comparable within one answer."""
     number: int = field(default=0, compare=False)
-    """The number in ``entry:NUMBER``; 0 if there is none."""
+    """The number in ``entry:NUMBER``, or 0 if it has none."""
     revision: str = field(default="", compare=False)
-    """Another one after each change, for ``if_revisions``; empty in a backend that has none."""
+    """Changes with each write, for ``if_revisions``. Empty if the backend has no revisions."""
 
     @property
     def ref(self) -> str:
-        """The name to forget it by, in a memory of this machine."""
+        """The reference to forget it by, in a memory on this machine."""
         return f"entry:{self.number}"
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class MemoryBackend(ABC):
 
     @abstractmethod
     def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
-        """Set the value of a key, replacing the previous one; True when it was accepted."""
+        """Set the value of a key, replacing the previous one. True if it was accepted."""
 
     @abstractmethod
     def retrieve(self, user_id: str, key: str) -> MemoryEntry | None: ...
@@ -105,7 +105,7 @@ class MemoryBackend(ABC):
 
     @abstractmethod
     def delete(self, user_id: str, key: str) -> bool:
-        """Delete an entry; True only when there was one."""
+        """Delete an entry. False if there was none."""
 
     @property
     def location(self) -> str:
@@ -123,7 +123,7 @@ class MemoryBackend(ABC):
 class NullBackend(MemoryBackend):
     """Accepts everything and keeps nothing: no file, no thread, no driver.
 
-    Input that every backend refuses is refused here too, so choosing a real backend later breaks no caller.
+    It refuses the input that every backend refuses, so choosing a real backend later breaks no caller.
     """
 
     def __init__(self, reason: str = "no backend is configured") -> None:
@@ -146,7 +146,7 @@ class NullBackend(MemoryBackend):
         return True
 
     def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
-        """Return True, which by contract means accepted, not kept."""
+        """Return True, which by contract means that the entry was accepted, not kept."""
         check_user(user_id)
         check_key(key)
         check_value(value, MAX_VALUE_BYTES)
@@ -194,7 +194,7 @@ def check_value(value: Any, max_bytes: int) -> str:
 
 
 def redact_entry(user: str, key: str, value: str, redact: Redact) -> str:
-    """Return the value without secrets, judged together with its key; a secret in a name raises Refused."""
+    """Return the value, judged together with its key, without secrets. A secret in a name raises Refused."""
     refuse_secret("user_id", user, redact)
     refuse_secret("key of an entry", key, redact)
     clean: str = redact_value({key: value}, redact)[key]
@@ -202,9 +202,10 @@ def redact_entry(user: str, key: str, value: str, redact: Redact) -> str:
 
 
 def encode_value(key: str, value: Any, max_bytes: int, redact: Redact) -> tuple[str, bool]:
-    """Return a value without secrets as it is stored, and True if that is JSON.
+    """Encode a value for storage, without secrets; also return True if the result is JSON.
 
-    The value is judged together with its key, which may be a secret itself: the caller refuses or cleans it.
+    The value is judged together with its key. The key may be a secret itself, which the caller refuses or
+    cleans.
     """
     if isinstance(value, str):
         (text,) = redact_value({key: check_value(value, max_bytes)}, redact).values()
@@ -216,7 +217,7 @@ def encode_value(key: str, value: Any, max_bytes: int, redact: Redact) -> tuple[
         raise InvalidInput(
             f"value can't be stored as JSON: {exc}. Use strings, numbers, lists, objects."
         ) from exc
-    # A NUL is escaped in JSON; the text of a value has it all the same.
+    # JSON escapes a NUL, but the decoded text would contain it.
     return check_value(text, max_bytes), True
 
 
@@ -242,7 +243,7 @@ def check_query(text: Any) -> str:
 
 
 def encode_metadata(metadata: Any) -> str | None:
-    """Return metadata as JSON that decodes to the same value; None for no metadata."""
+    """Encode metadata as JSON that decodes to the same value; None for no metadata."""
     if not metadata and (metadata is None or isinstance(metadata, Mapping)):
         return None
     if not isinstance(metadata, Mapping):
@@ -261,7 +262,7 @@ def encode_metadata(metadata: Any) -> str | None:
         )
     if len(text) > MAX_METADATA:
         raise TooLarge(f"metadata has {len(text):,} characters as JSON. Use at most {MAX_METADATA:,}.")
-    # A NUL is escaped here, so it is text like any other.
+    # JSON escapes a NUL, so it can be stored.
     return check_text("metadata", text)
 
 

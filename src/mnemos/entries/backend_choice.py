@@ -1,4 +1,4 @@
-"""The choice of a backend by settings, and its reason."""
+"""The choice of a backend by the settings, with its reason."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class BackendChoice:
     reason: str
     is_explicit: bool = False
     is_fallback: bool = False
-    """True when Honcho was configured and can't be used."""
+    """True if Honcho was configured but can't be used."""
 
 
 def choose_backend(settings: Settings) -> BackendChoice:
-    """Return the configured backend; without one, Honcho if it has a key and its SDK, else null."""
+    """Choose the configured backend, else Honcho if its key and SDK are there, else null."""
     if settings.backend:
         return BackendChoice(settings.backend, f"backend is set to {settings.backend}", is_explicit=True)
     if not settings.honcho.api_key:
@@ -48,10 +48,10 @@ def choose_backend(settings: Settings) -> BackendChoice:
 
 
 def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) -> MemoryBackend:
-    """Make the backend that the settings choose.
+    """Make the backend that the settings select.
 
-    Raises Unavailable when a configured backend can't be used, and InvalidInput when none has that name.
-    Nothing is ever used in its place.
+    Raises Unavailable if the configured backend can't be used, and InvalidInput if the name is unknown. There
+    is no fallback to another backend.
     """
     choice = choose_backend(settings)
     if choice.name == NULL:
@@ -69,13 +69,13 @@ def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) ->
 
 
 def check_choice(settings: Settings) -> Check:
-    """Return the doctor's line on the backend."""
-    # A caller with no backend needs nothing that storage loads.
+    """Return the doctor's check of the backend."""
+    # Imported here, because a caller without a backend needs nothing that storage loads.
     from mnemos.storage.base import report_ok, report_problem
 
     choice = choose_backend(settings)
     try:
-        # The local backend is the database that is being examined, so it is not opened here.
+        # The local backend is the database that the doctor examines, so it is not opened here.
         make_backend(settings, NullBackend)
     except (InvalidInput, Unavailable) as exc:
         return report_problem("backend", str(exc))
@@ -92,12 +92,12 @@ def make_honcho(settings: Settings) -> MemoryBackend:
 
 
 def list_plug_ins() -> list[str]:
-    """Return the names of the backends that other packages install, sorted."""
+    """Return the sorted names of the backends that other packages install."""
     return sorted({entry.name for entry in _entry_points()})
 
 
 def load_plug_in(name: str) -> MemoryBackend:
-    """Make a backend of another package; it raises only errors of ours. Failures as ``make_backend``."""
+    """Make another package's backend, guarded to raise only our errors. Fails as ``make_backend`` does."""
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
         known = sorted({*BUILT_IN, *declared})

@@ -1,11 +1,11 @@
-"""The filter language of entries, translated for the engines.
+"""The filter language of entries, and its translation for the engines.
 
-A filter is a mapping: ``{"status": "open", "size": {"$gt": 3}}``. All of its keys must hold. Keys are dotted
-paths of names; values are compared for equality, or by ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``
-and ``$in``. ``$and`` and ``$or`` take a list of filters, ``$not`` a filter.
+A filter is a mapping: ``{"status": "open", "size": {"$gt": 3}}``. All of its conditions must hold. Keys are
+dotted paths of names; values are compared for equality, or by ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``,
+``$lte`` and ``$in``. ``$and`` and ``$or`` take a list of filters, ``$not`` a filter.
 
-It becomes alternatives of conditions that all hold, as JSON: an engine's query has no part that depends on
-the filter, so nothing in it can be taken for SQL.
+It is compiled to JSON: a list of alternatives, each with conditions that must all hold. An engine binds this
+JSON to a fixed query, so nothing in a filter can be taken for SQL.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Alternatives = list[list[Condition]]
 
 
 def compile_filter(filters: Mapping[str, Any]) -> str:
-    """Return a filter as an engine takes it; a mistake in it raises InvalidInput."""
+    """Compile a filter for an engine. A mistake in it raises InvalidInput."""
     alternatives = _all_of(filters, (), negated=False)
     return json.dumps(alternatives, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -57,7 +57,7 @@ def _read(filters: Mapping[Any, Any], path: tuple[str, ...], *, negated: bool) -
 
 
 def _at(path: tuple[str, ...], wanted: Any, *, negated: bool) -> Alternatives:
-    """Return the conditions of a value: operators, the keys of an object, or equality."""
+    """Return the conditions that a value states: operators, the keys of an object, or equality."""
     if isinstance(wanted, Mapping) and wanted:
         return _all_of(wanted, path, negated=negated)
     return _compare(path, "$eq", wanted, negated=negated)
@@ -84,9 +84,9 @@ def _compare(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bool
 def _condition(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bool) -> Alternatives:
     if isinstance(wanted, float) and not math.isfinite(wanted):
         if math.isnan(wanted):
-            # Equal to nothing, not even to itself.
+            # NaN equals nothing, not even itself.
             return [[]] if negated else []
-        # JSON has no infinity; every other number is on the same side of the largest one.
+        # JSON has no infinity, and every other number compares the same way with the largest float.
         wanted = math.copysign(sys.float_info.max, wanted)
     try:
         json.dumps(wanted, allow_nan=False)
@@ -97,7 +97,7 @@ def _condition(path: tuple[str, ...], operator: str, wanted: Any, *, negated: bo
 
 
 def _join(parts: list[Alternatives], *, as_alternatives: bool) -> Alternatives:
-    """Join conditions of which one must hold, or all. Of no parts, all hold and none does."""
+    """Join conditions of which one, or all, must hold. With no parts, "all" is true and "one" is false."""
     if as_alternatives:
         joined = [conditions for part in parts for conditions in part]
     else:

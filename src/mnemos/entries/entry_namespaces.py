@@ -1,4 +1,4 @@
-"""Namespaces of entries: labels checked, and lists of namespaces narrowed by patterns."""
+"""Namespaces of entries: checking their labels, and selecting namespaces by patterns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mnemos.storage.entries import USUAL_USER as USUAL_USER
 from mnemos.storage.entries import join_labels, split_labels
 
 Namespace = str | Sequence[str]
-"""A user, or several labels, of which the first is the owner."""
+"""A user, or several labels whose first is the owner."""
 
 _ANY = "*"
 _MOST_LABELS = 32
 
 
 def check_namespace(namespace: Any) -> str:
-    """Return a namespace as the storage takes it."""
+    """Check a namespace and return it in the storage's form."""
     if isinstance(namespace, str):
         return check_user(namespace)
     labels = _check_labels("namespace", namespace)
@@ -29,14 +29,14 @@ def check_namespace(namespace: Any) -> str:
 
 
 def check_prefix(prefix: Any) -> str | None:
-    """Return the namespace below which to look; None for everywhere."""
+    """Check the namespace to search below, and return it in the storage's form; None for everywhere."""
     return None if prefix is None or prefix in ((), []) else check_namespace(prefix)
 
 
 def select_namespaces(
     names: Iterable[str], prefix: Any, suffix: Any, max_depth: int | None
 ) -> list[tuple[str, ...]]:
-    """Return the namespaces that begin and end with these labels, cut to ``max_depth`` labels, each once.
+    """Return unique namespaces with this prefix and suffix, cut to ``max_depth`` labels.
 
     ``*`` stands for any one label.
     """
@@ -52,7 +52,7 @@ def select_namespaces(
 
 
 def literal_prefix(prefix: Any) -> str | None:
-    """Return the labels of a pattern before its first ``*``, as the storage takes them."""
+    """Return the labels of a pattern before its first ``*``, in the storage's form."""
     labels: list[str] = []
     for label in (prefix,) if isinstance(prefix, str) else prefix or ():
         if label == _ANY:

@@ -24,28 +24,28 @@ INDEXED_CHARACTERS = 20_000
 
 _EXACT, _STEM, _PREFIX, _INSIDE = 1.0, 0.8, 0.6, 0.4
 _IN_KEY = 1.5
-# Plain integers, because adding up an enumeration is slow.
+# Plain integers, because adding up enum members is slow.
 _KEY, _VALUE, _BESIDE = int(Place.KEY), int(Place.VALUE), int(Place.BESIDE)
 # Extra score when the whole question is the key, is in the key, or is in the value.
 _IS_KEY, _WHOLE_IN_KEY, _WHOLE_IN_VALUE = 4.0, 1.0, 0.5
 
 _MOST_TERMS = 24
-# A question of more words is a sentence, where "art" must not match "start".
+# A question with more words is a sentence, in which "art" must not match "start".
 _TERMS_IN_PARTS = 3
 _LEAST_PART, _LEAST_PART_OF_SENTENCE = 2, 4
 _LEAST_INSIDE = 3
-# Words looked up for one part, and entries read for one common word.
+# The number of words looked up for one part, and of entries read for one common word.
 _MOST_WORDS = 60
 _MOST_POSTINGS = 800
-# A word in more entries than this is common: it ranks what rarer words found, and finds entries itself only
-# when they found too few.
+# A word in more entries than this is common: it ranks the entries that rarer words found, and is only looked
+# up itself if those are too few.
 _COMMON = 400
-# Cache limit: the words of a hundred users with ten thousand entries each.
+# The size of the cache: the words of a hundred users with ten thousand entries each.
 _KEPT_CHARACTERS = 16_000_000
 
 
 Found = tuple[EntryRow, float]
-# The score of each term of a question, by entry.
+# The score of each term of a question, for each entry.
 _Best = defaultdict[int, dict[int, float]]
 
 
@@ -58,17 +58,17 @@ class Term:
 
 
 def name_of(row: EntryRow) -> str:
-    """Return the key of an entry; nothing for a UUID, which would drown what the value means."""
+    """Return the key of an entry, or "" for a UUID, which would drown out the value's meaning."""
     return "" if _UUID.fullmatch(row.key) else row.key
 
 
 def render(row: EntryRow) -> str:
-    """Return an entry as recall shows it."""
+    """Render an entry for recall."""
     return f"{name_of(row)}: {row.readable}".removeprefix(": ")
 
 
 def list_words(key: str, value: str) -> dict[str, int]:
-    """Return the words of an entry and the places they occur in."""
+    """Return the words of an entry and the places where they occur."""
     found: dict[str, int] = {}
     for text, place in ((key, _KEY), (value[:INDEXED_CHARACTERS], _VALUE)):
         for run in runs(text):
@@ -79,12 +79,12 @@ def list_words(key: str, value: str) -> dict[str, int]:
     return found
 
 
-@lru_cache(32)  # asked for each namespace
+@lru_cache(32)  # cached, as it is called for each namespace
 def parse_question(question: str) -> tuple[Term, ...]:
-    """Return the words of a question without stop words, or all when there are only stop words."""
+    """Return the words of a question without stop words, or all if there are only stop words."""
     forms: dict[str, None] = {}
     for run in runs(question[:INDEXED_CHARACTERS]):
-        # The last form of an unspaced run is a single character, for questions of one character.
+        # The last form of an unspaced run is one character, for one-character questions.
         own = run.forms[:-1] if len(run.forms) > 1 and is_unspaced(run.forms[0]) else run.forms
         forms |= dict.fromkeys(own)
     content = [form for form in forms if form not in STOP_WORDS] or list(forms)
@@ -117,11 +117,11 @@ def find_matches(
     limit: int,
     vocabularies: Vocabularies,
 ) -> list[Found]:
-    """Return the user's entries that share words, stems or parts of words with a question, best first.
+    """Return the user's entries that share words or parts of words with a question, best first.
 
-    Each comes with its score, which is above 0.
+    Words match by their stems, too. Each entry comes with its score, which is above 0.
 
-    ``fresh`` are entries that the engine has not indexed yet, or only in an older version.
+    ``fresh`` are entries that the engine hasn't indexed yet, or only in an older version.
     """
     terms = parse_question(question)
     if not terms:
@@ -131,7 +131,7 @@ def find_matches(
     wanted = _expand(terms, _select_parts(terms), lambda: vocabularies.read(tx, user))
     _score_indexed(tx, user, wanted, limit, scores)
     for row in fresh:
-        # The index has an older version of it.
+        # The index has an older version of this entry.
         scores.pop(row.id, None)
     _score_fresh(fresh, terms, scores)
     best = sorted(scores, key=lambda entry: (-scores[entry], -entry))[: 3 * limit + 10]
@@ -142,7 +142,7 @@ def find_matches(
 
 
 def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
-    """Do the same for entries that are all in memory."""
+    """Rank entries in memory like ``find_matches``."""
     terms = parse_question(question)
     if not terms:
         return _select_literal(rows, question, limit)
@@ -159,7 +159,7 @@ def _rank(rows: Iterable[EntryRow], scores: Mapping[int, float], question: str) 
 
 
 def _select_literal(rows: Iterable[EntryRow], question: str, limit: int) -> list[EntryRow]:
-    """Return entries with the characters of a question without a word, such as ``%``."""
+    """Return entries that contain a question without words, such as ``%``, literally."""
     found = {row.id: row for row in rows if question in row.key or question in row.readable}
     return sorted(found.values(), key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
 
@@ -194,7 +194,7 @@ def _select_parts(terms: Sequence[Term]) -> list[Term]:
 
 
 def _find_words(text: str, part: str) -> list[str]:
-    """Return words of a text (one per line) that start with a part or, if it is long enough, contain it."""
+    """Return words of a text (one per line) that start with a part or, if it is long, contain it."""
     needle = part if len(part) >= _LEAST_INSIDE or not part.isascii() else "\n" + part
     found: dict[str, None] = {}
     position = text.find(needle)
@@ -231,7 +231,7 @@ def _score_indexed(
 def _add_postings(
     best: _Best, found: Iterable[Posting], wanted: dict[str, tuple[int, float]], counts: dict[str, int]
 ) -> None:
-    """Count the best word of each term."""
+    """Add the score of each term's best word."""
     worth = {word: wanted[word][1] / (1 + math.log(max(count, 1))) for word, count in counts.items()}
     for word, entry, place in found:
         score = worth[word] * _IN_KEY if place & _KEY else worth[word]

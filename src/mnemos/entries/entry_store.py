@@ -48,29 +48,29 @@ if TYPE_CHECKING:
 
 Vectors = Callable[[list[str]], "NDArray[np.float32]"]
 
-# Above this cosine an entry is relevant more often than not: measured with the questions of the evaluation
-# and with unrelated ones.
+# Above this cosine, an entry is relevant more often than not, as measured with the questions of the
+# evaluation and with unrelated ones.
 _LEAST_COSINE = 0.3
 _MAX_SEMANTIC = 5
-# The weight of a key in the vector of an entry; its value weighs 1.
+# The weight of the key in the vector of an entry. The value weighs 1.
 _KEY_WEIGHT = 1.5
-# Entries indexed in one step. A query reads up to _MAX_FRESH entries that are not indexed yet.
+# The number of entries indexed in one step. A query reads up to _MAX_FRESH entries not indexed yet.
 _STEP = 40
 _MAX_FRESH = 24
 _PASSAGE_CHARACTERS = 100_000
 _EMBEDDED_CHARACTERS = 2_000
 _NO_MODEL = ""
 MAX_FOUND = 10_000
-"""Entries in one answer of ``find``."""
-# Entries ranked by a question before a filter narrows them.
+"""The maximum number of entries in an answer of ``find``."""
+# The number of entries that a question ranks before a filter narrows them.
 _MOST_MATCHES = 10_000
 SET = "entries.set"
-"""The operation in the audit log that names who set an entry."""
+"""The logged operation that records who set an entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An embedding model, with the name its vectors are stored under."""
+    """An embedding model, with the name that its vectors are stored under."""
 
     model: str
     embed: Vectors
@@ -80,7 +80,7 @@ class Meaning:
 class Entries(MemoryBackend):
     """The entries of one space of a home.
 
-    ``meaning`` returns the embedding model, or None for keyword search only. It is called on first use.
+    ``meaning`` is called on first use and returns the embedding model, or None for keyword search only.
     """
 
     def __init__(
@@ -141,12 +141,12 @@ class Entries(MemoryBackend):
         expires_at: float | None = None,
         allow: bool = False,
     ) -> None:
-        """Set the value of a key in a namespace: a text, or any JSON value. Secrets are redacted.
+        """Set the value of a key in a namespace: text or any JSON value. Secrets are redacted.
 
-        A namespace is a user, or several labels, of which the first is the owner. ``fields`` are the paths
-        in the value that are searched, such as ``notes[*].text``: by default all of it, for ``[]`` nothing.
-        From ``expires_at`` on there is no such entry. If what is searched looks like a prompt injection,
-        Refused is raised, unless a person passes ``allow``.
+        A namespace is a user, or several labels whose first is the owner. ``fields`` are the searched paths
+        in the value, such as ``notes[*].text``: None for the whole value, ``[]`` for nothing. The entry
+        expires at ``expires_at``. If a searched text looks like a prompt injection, Refused is raised, unless
+        a person passes ``allow``.
         """
         self.write(namespace, [NewEntry(key, value, metadata, fields, expires_at)], allow=allow)
 
@@ -159,17 +159,17 @@ class Entries(MemoryBackend):
         if_revisions: Mapping[str, str | None] | None = None,
         allow: bool = False,
     ) -> None:
-        """Delete and set entries of a namespace, as ``delete`` and ``put`` do, in one transaction.
+        """Delete and set entries of a namespace in one transaction, as ``delete`` and ``put`` do.
 
-        ``if_revisions`` names, by key, the revisions of entries that were read before; None for no entry. If
-        another one is there now, Conflict is raised and nothing changes.
+        ``if_revisions`` maps keys to the revisions that were read before, or to None if there was no entry.
+        If one has changed since, Conflict is raised and nothing is stored.
         """
         self._settings.check_enabled()
         user, now = check_namespace(namespace), self._clock()
         refuse_secret("namespace", " ".join(split_labels(user)), self._redact)
         new = [self._encode(one) for one in put]
         gone = [check_key(key) for key in delete]
-        # Only what is searched enters a prompt unasked.
+        # Only searched texts enter a prompt unasked.
         read = (read_text(one["value"], one["fields"], encoded=one["encoded"]) for one in new)
         texts = [*(one["key"] for one in new), *read]
         admit(self._storage, "entry", texts, allow=allow, at=now, actor=self._settings.current_actor)
@@ -195,7 +195,7 @@ class Entries(MemoryBackend):
     def query(self, user_id: Namespace, query_text: str, limit: int = 10) -> list[MemoryEntry]:
         """Return entries that share a word, stem or part of a word with the question, best first.
 
-        Entries that are only similar in meaning come last, marked ``semantic``.
+        Entries that are only similar in meaning come last and are marked ``semantic``.
         """
         user, question, limit = check_namespace(user_id), check_query(query_text), check_limit(limit)
         return self._search([user], question, limit)[:limit] if question else []
@@ -209,11 +209,10 @@ class Entries(MemoryBackend):
         limit: int = 10,
         offset: int = 0,
     ) -> list[MemoryEntry]:
-        """Return the entries of a namespace and of those below it; of all namespaces without one.
+        """Return the entries of a namespace and those below it, by default of all namespaces.
 
-        Without a question they are sorted by their last change, newest first. With one, those that match
-        come best first, each with a ``score``. ``filter`` restricts them by their values: see
-        ``entry_filters``.
+        Without a question, the most recently changed come first. With one, matching entries come best first,
+        each with a ``score``. ``filter`` restricts them by their values; see ``entry_filters``.
         """
         user, now = check_prefix(prefix), self._clock()
         conditions = None if not filter else compile_filter(filter)
@@ -240,10 +239,10 @@ class Entries(MemoryBackend):
         limit: int = 100,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """Return the namespaces that have entries and begin and end with these labels, sorted.
+        """Return the sorted namespaces that have entries and match this prefix and suffix.
 
-        ``*`` in ``prefix`` and ``suffix`` stands for any one label. ``max_depth`` cuts them to this number
-        of labels.
+        ``*`` in ``prefix`` and ``suffix`` stands for any one label. Namespaces are cut to ``max_depth``
+        labels.
         """
         depth = None if max_depth is None else max(whole("max_depth", max_depth), 1)
         start, most = whole("offset", offset), whole("limit", limit)
@@ -251,7 +250,7 @@ class Entries(MemoryBackend):
         return select_namespaces(names, prefix, suffix, depth)[start : start + most]
 
     def set_expiry(self, namespace: Namespace, key: str, expires_at: float | None) -> bool:
-        """Change when an entry expires, and nothing else; None for never. False if there is no entry."""
+        """Change only when an entry expires; None for never. Returns False if there is no entry."""
         self._settings.check_enabled()
         user, key = check_namespace(namespace), check_key(key)
         expiry = None if expires_at is None else moment("expires_at", expires_at)
@@ -267,7 +266,7 @@ class Entries(MemoryBackend):
         return self._storage.write(lambda tx: self._erase(tx, user, key))
 
     def close(self) -> None:
-        """Close storage that was opened for these entries alone."""
+        """Close the storage if it was opened only for these entries."""
         if self._when_closed is not None:
             self._when_closed()
 
@@ -275,11 +274,11 @@ class Entries(MemoryBackend):
         return self._storage.read(lambda tx: tx.entries.count())
 
     def users(self, limit: int = 1_000) -> list[str]:
-        """Return the users of this space that have entries, by name."""
+        """Return the users of this space that have entries, sorted by name."""
         return list(self._storage.read(lambda tx: tx.entries.users(limit)))
 
     def forget(self, ref: str) -> None:
-        """Erase an entry by its number; ``Memory.forget`` erases its bytes afterwards."""
+        """Erase an entry by its number. ``Memory.forget`` erases its bytes afterwards."""
         self._settings.check_enabled()
         number = int(ref) if ref.isascii() and ref.isdecimal() and len(ref) < 16 else 0
 
@@ -293,7 +292,7 @@ class Entries(MemoryBackend):
             )
 
     def settle(self, seconds: float | None = None, *, user: str | None = None) -> bool:
-        """Index all stored entries, or those of a user; False when the time is up before."""
+        """Index all stored entries, or a user's. False if the time runs out first."""
         if self._storage.read_only or self._settings.disabled:
             return True
         deadline = None if seconds is None else time.monotonic() + seconds
@@ -306,7 +305,7 @@ class Entries(MemoryBackend):
         return True
 
     def step(self, user: str | None = None) -> bool:
-        """Index a few entries; False when none is left."""
+        """Index a few entries. False if none are left."""
         now = self._clock()
         if self._storage.read(lambda tx: tx.entries.find_expired(now, 1)):
             self._storage.write(lambda tx: self._erase_expired(tx, now))
@@ -320,11 +319,11 @@ class Entries(MemoryBackend):
         return len(rows) == _STEP
 
     def _search(self, users: Sequence[str], question: str, limit: int) -> list[MemoryEntry]:
-        """Return entries of these namespaces that match, best first: by words, then by meaning."""
+        """Return matching entries of these namespaces, best first: by words, then by meaning."""
         now = self._clock()
         matches = (one for user in users for one in self._find_by_words(user, question, limit))
         by_words = sorted((one for one in matches if not _is_expired(one[0], now)), key=lambda one: -one[1])
-        # Words first: from 0.5 up. Entries that are only similar are below.
+        # Matches by words score 0.5 or more, and entries that are only similar score less.
         found = [_make_entry(row, WORDS, 0.5 + 0.5 * score / (score + 2)) for row, score in by_words[:limit]]
         if len(found) < limit:
             most = min(limit - len(found), _MAX_SEMANTIC)
@@ -334,7 +333,7 @@ class Entries(MemoryBackend):
     def _find_by_words(self, user: str, question: str, limit: int) -> list[tuple[EntryRow, float]]:
         backlog = self._storage.read(lambda tx: tx.entries.fresh(user, _MAX_FRESH + 1))
         if len(backlog) > _MAX_FRESH:
-            # If nothing can be written now, the query reads these entries itself.
+            # If the storage can't be written now, the query reads these entries itself.
             self.settle(user=user)
 
         def work(tx: Reads) -> list[tuple[EntryRow, float]]:
@@ -375,11 +374,11 @@ class Entries(MemoryBackend):
 
     def _erase_expired(self, tx: Writes, now: float) -> None:
         for _, user, key in tx.entries.find_expired(now, _STEP):
-            # It expires on every machine: there is nothing to tell the others.
+            # It expires on every machine, so no removal needs to be synced.
             self._erase(tx, user, key, recorded=False)
 
     def _record_author(self, tx: Writes, number: int) -> None:
-        """Record who set an entry, unless the log says so already: entries may change often."""
+        """Record who set an entry, unless the log already says so, because entries may change often."""
         ref, actor = f"entry:{number}", self._settings.current_actor
         last = tx.audit.newest_on(ref)
         if last is None or last.actor != actor:
@@ -388,7 +387,7 @@ class Entries(MemoryBackend):
     def _erase(
         self, tx: Writes, user: str, key: str, *, forgotten: bool = False, recorded: bool = True
     ) -> bool:
-        """Delete an entry and record only that there was one."""
+        """Delete an entry and record only that it existed."""
         row = tx.entries.get(user, key)
         number = tx.entries.delete(user, key)
         if row is None or number is None:
@@ -404,7 +403,7 @@ class Entries(MemoryBackend):
         return True
 
     def _encode(self, new: NewEntry) -> dict[str, Any]:
-        """Return an entry as the storage takes it, without secrets."""
+        """Encode an entry for storage, without secrets."""
         key = check_key(new.key)
         refuse_secret("key of an entry", key, self._redact)
         text, encoded = encode_value(key, new.value, self._settings.max_message_bytes, self._redact)
@@ -423,7 +422,7 @@ class Entries(MemoryBackend):
 
 
 def removal_key(row: EntryRow) -> str:
-    """Return the key under which a removal is recorded: it says nothing of the value."""
+    """Return the key for recording a removal. It doesn't reveal the value."""
     return make_key(row.user, row.key, row.created_at)
 
 
@@ -432,7 +431,7 @@ def _is_expired(row: EntryRow, now: float) -> bool:
 
 
 def _revision(row: EntryRow) -> str:
-    # Ids are never used twice, so an entry that was deleted and set again has another one.
+    # Ids are never reused, so an entry that was deleted and set again has a different one.
     return f"{row.id}.{row.version}"
 
 
@@ -460,8 +459,8 @@ def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]
 
 
 def _embed(rows: Sequence[EntryRow], meaning: Meaning) -> NDArray[np.float32]:
-    """Return vectors of length 1, or 0 for text without meaning. A long value does not drown its key."""
-    # numpy takes long to import, and storing needs none of it.
+    """Return vectors of length 1, or zeros for text without meaning. Keys weigh as much as long values."""
+    # Imported here, because numpy is slow to import and storing doesn't need it.
     import numpy as np
 
     keys = meaning.embed([entry_ranking.name_of(row).replace("_", " ") for row in rows])
@@ -472,7 +471,7 @@ def _embed(rows: Sequence[EntryRow], meaning: Meaning) -> NDArray[np.float32]:
 
 
 def _compare(rows: Sequence[EntryRow], meaning: Meaning, vector: NDArray[np.float32]) -> list[Likeness]:
-    """Return the similarity of entries without a stored vector."""
+    """Compute the similarity of entries without a stored vector."""
     if not rows:
         return []
     cosines = (_embed(rows, meaning) * vector).sum(axis=1).tolist()

@@ -1,7 +1,7 @@
 """Evaluation of backends: the trial that scores one, and the report that compares all of them.
 
-An evaluation always deletes what it stored. A killed process can't clean up, so the made-up users are named
-after the temporary folder, and the next evaluation of the same server deletes the entries of those it finds.
+An evaluation always deletes the entries it stored. A killed process can't clean up, so the made-up users are
+named after the temporary folder, and the next evaluation of the same server deletes their entries.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DISABLED = "DISABLED"
 UNAVAILABLE = "NOT AVAILABLE"
 _STORE, _RETRIEVE, _QUERY = 15, 15, 10
 _CLOUD = 5
-# Points for a mean latency below a number of milliseconds.
+# Points for a mean latency below this number of milliseconds.
 _LATENCIES = ((10.0, 20), (50.0, 15), (200.0, 10), (float("inf"), 5))
 _VERDICTS = ((80, "RECOMMENDED"), (60, "ACCEPTABLE"), (40, "MARGINAL"), (0, "NOT RECOMMENDED"))
 
@@ -62,7 +62,7 @@ class BackendEvaluation:
     retrieve_latency_ms: float = 0.0
     query_latency_ms: float = 0.0
     store_success: bool = False
-    """True if stored entries were there afterwards; accepting them is not enough."""
+    """True if stored entries could be read back. Accepting them is not enough."""
     retrieve_success: bool = False
     query_returns_results: bool = False
     query_result_count: int = 0
@@ -81,7 +81,7 @@ def mean_latency(evaluation: BackendEvaluation) -> float:
 def count_points(evaluation: BackendEvaluation) -> dict[str, int]:
     """Return the points by category. An unavailable backend earns none.
 
-    One that keeps nothing earns none for latency and privacy, and a trial that did not finish none for
+    A backend that keeps nothing earns none for latency and privacy. A trial that didn't finish earns none for
     latency.
     """
     if not evaluation.available:
@@ -107,9 +107,9 @@ def rate_score(score: int) -> str:
 
 
 def evaluate_backend(backend: MemoryBackend, test_user: str = "eval_user") -> BackendEvaluation:
-    """Try a backend and score it. Everything it stores is deleted, also after an interruption.
+    """Try a backend and score it. All test entries are deleted, even after an interruption.
 
-    The keys are made up for the trial: existing entries of ``test_user`` are not touched.
+    The keys are made up for the trial, so existing entries of ``test_user`` are not touched.
     """
     guarded = guard(backend)
     try:
@@ -138,7 +138,7 @@ def evaluate_backend(backend: MemoryBackend, test_user: str = "eval_user") -> Ba
 
 
 def _report_unavailable(name: str, exc: MnemosError) -> BackendEvaluation:
-    # Nothing is known about where its data would be, so the worse is assumed.
+    # The location of its data is unknown, so the worst is assumed.
     return BackendEvaluation(name, is_cloud=True, recommendation=UNAVAILABLE, notes=[f"Not available: {exc}"])
 
 
@@ -168,14 +168,14 @@ def _try_backend(backend: MemoryBackend, user: str, evaluation: BackendEvaluatio
         evaluation.query_returns_results = any(entry.key in keys for entry in answers[-1])
     except MnemosError as exc:
         evaluation.notes.append(f"Failed: {exc}")
-        # A backend that took no entry can't be used, whatever it reports without the network.
+        # A backend that accepted no entry can't be used, even if it says it is available.
         evaluation.available = evaluation.store_latency_ms > 0
     finally:
         _delete_keys(backend, user, keys, evaluation)
 
 
 def _time_calls(call: Callable[[int], T]) -> tuple[list[T], float]:
-    """Return the answers of a few calls and their mean time in milliseconds."""
+    """Make a few calls; return their results and their mean time in milliseconds."""
     answers, times = [], []
     for number in range(_CALLS):
         begun = time.perf_counter()
@@ -205,7 +205,7 @@ def compare_backends(
 ) -> dict[str, Any]:
     """Evaluate null, local (in a temporary database), Honcho if configured, and every installed plug-in.
 
-    Entries that a killed evaluation left behind are deleted too.
+    Also deletes entries that a killed evaluation left behind.
     """
     progress = progress or no_progress
     server = settings.honcho.base_url
@@ -233,7 +233,7 @@ def make_report(
     workloads: dict[str, WorkloadResult] | None = None,
     skipped: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the evaluations, the best first, with a recommendation."""
+    """Make a report of the evaluations, best first, with a recommendation."""
     ranked = sorted(
         evaluations, key=lambda one: (one.recommendation == DISABLED, -one.score, mean_latency(one))
     )
@@ -248,7 +248,7 @@ def make_report(
 
 
 def recommend(ranked: Sequence[BackendEvaluation]) -> str:
-    """Compare the best local with the best cloud backend, and warn when data leaves the machine."""
+    """Compare the best local and cloud backends, and warn if data leaves the machine."""
     useful = [one for one in ranked if one.recommendation != DISABLED and one.store_success]
     local = next((one for one in useful if not one.is_cloud), None)
     cloud = next((one for one in useful if one.is_cloud), None)
@@ -277,7 +277,7 @@ def recommend(ranked: Sequence[BackendEvaluation]) -> str:
 def _list_candidates(
     settings: Settings, make_local: Callable[[], MemoryBackend]
 ) -> tuple[dict[str, Callable[[], MemoryBackend]], dict[str, str]]:
-    """Return how to make each backend, by name, and why others are skipped."""
+    """Return functions that make each backend, by name, and the reasons why others are skipped."""
     candidates: dict[str, Callable[[], MemoryBackend]] = {
         backend_choice.NULL: NullBackend,
         backend_choice.LOCAL: make_local,
@@ -310,7 +310,7 @@ def _evaluate_candidate(name: str, make: Callable[[], MemoryBackend], user: str)
 
 @contextmanager
 def temporary_folder(server: str) -> Iterator[Path]:
-    """A new folder that is removed at the end, also after a signal that can be caught."""
+    """Make a folder that is removed at the end, even after a signal that can be caught."""
     folder = Path(tempfile.mkdtemp(prefix=f"{_name_folders(server)}{os.getpid()}-"))
     try:
         with _signals_as_interrupts():
@@ -320,7 +320,7 @@ def temporary_folder(server: str) -> Iterator[Path]:
 
 
 def delete_leftovers(server: str, make: Callable[[], MemoryBackend]) -> int:
-    """Delete the folders and this server's entries of killed evaluations; return how many entries."""
+    """Delete folders of killed evaluations and their entries on this server; count the entries."""
     deleted = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_name_folders(server)}*"):
         process = folder.name.removeprefix(_name_folders(server)).partition("-")[0]
@@ -341,18 +341,18 @@ def _is_ours(folder: Path) -> bool:
     try:
         return folder.lstat().st_uid == os.getuid()
     except OSError:
-        # Another evaluation deleted it just now.
+        # Another evaluation has just deleted it.
         return False
 
 
 def _name_folders(server: str) -> str:
-    """Return how the names of folders of evaluations of a server begin."""
+    """Return the prefix of the names of a server's evaluation folders."""
     return f"{_PREFIX}{sha256(server.encode()).hexdigest()[:8]}-"
 
 
 @contextmanager
 def _signals_as_interrupts() -> Iterator[None]:
-    """Turn requests to end into exceptions, so that ``finally`` cleans up."""
+    """Turn signals that request an end into exceptions, so that ``finally`` cleans up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

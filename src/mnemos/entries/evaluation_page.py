@@ -1,4 +1,4 @@
-"""The evaluation report as one HTML file without scripts or anything loaded from elsewhere."""
+"""The evaluation report as a self-contained HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _list_scores(one: Mapping[str, Any]) -> list[str]:
 
 
 def _iter_results(one: Mapping[str, Any], scale: float) -> Iterator[tuple[str, str]]:
-    """Yield what was measured and the result. ``scale``: percent of a bar per millisecond."""
+    """Yield the name and the result of each measurement. ``scale``: percent of a bar per millisecond."""
     for call, times in one["latencies"].items():
         p50, p95 = times["p50"], times["p95"]
         bar = _draw_bar([scale * p50, scale * (p95 - p50)])
@@ -86,7 +86,7 @@ def _render_location(one: Mapping[str, Any]) -> str:
 
 
 def _draw_bar(shares: Sequence[float]) -> str:
-    """Draw percentages side by side."""
+    """Draw percentages side by side as a bar."""
     left, pieces = 0.0, []
     for series, share in enumerate(shares):
         pieces.append(f'<rect class="s{series}" x="{left:.1f}" width="{share:.1f}" height="10"/>')
@@ -95,7 +95,7 @@ def _draw_bar(shares: Sequence[float]) -> str:
 
 
 def _render_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Render a section; cells are HTML already. No rows, no section."""
+    """Render a section with a table, or nothing if there are no rows. Cells are already HTML."""
     if not rows:
         return ""
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)

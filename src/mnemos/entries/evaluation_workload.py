@@ -1,4 +1,4 @@
-"""The workload of an evaluation: five people, 300 entries, updates, and questions in other words.
+"""The workload of an evaluation: five people, 300 entries, updates, and paraphrased questions.
 
 Each line of ``evaluation_workload.tsv`` is a topic: a key, a question about it that avoids the words of key
 and values, and a value for each person.
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 PEOPLE = ("alex", "björk-7", "chen wei", "dara@example.com", "эмма")
 
-# Diary entries alongside the topics, so that a query has to tell entries apart.
+# Further diary entries, so that a query has to tell entries from each other.
 _VERBS = ("visited", "bought", "read", "met", "cooked", "repaired", "planted", "watched")
 _THINGS = (
     *("a lamp", "old maps", "the neighbour", "tomato soup"),
@@ -36,9 +36,9 @@ _UPDATED_TOPICS = 10
 class Topic:
     key: str
     question: str
-    """Asks for the value in other words."""
+    """A question about the value that doesn't use its words."""
     values: tuple[str, ...]
-    """One for each of the people."""
+    """One value for each person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +56,21 @@ class WorkloadResult:
     users: int = 0
     latencies: dict[str, Latency] = field(default_factory=dict)
     recall_words: dict[str, float] = field(default_factory=dict)
-    """The share of questions in the entry's own words whose entry is among the first k, by k."""
+    """By k, the share of questions in the entry's own words whose entry is among the first k."""
     recall_paraphrased: dict[str, float] = field(default_factory=dict)
-    """The same for questions in other words."""
+    """The same for paraphrased questions."""
     exact: bool = False
-    """Every value came back as it was stored, updates included."""
+    """True if every value was read back unchanged, updates included."""
     isolated: bool = False
-    """Nobody could see or delete another user's entries."""
+    """True if nobody could see or delete another user's entries."""
     persistent: bool = False
-    """Everything was there after the backend was closed and opened again."""
+    """True if all entries were still there after the backend was closed and reopened."""
     cleared: bool = False
     problems: list[str] = field(default_factory=list)
 
 
 class Workload:
-    """Runs once. ``users`` must be names that nobody has: all their entries are deleted at the end."""
+    """A run of the workload. ``users`` must be unused names, as all their entries are deleted."""
 
     def __init__(self, make: Callable[[], MemoryBackend], users: Sequence[str], progress: Progress) -> None:
         self._make = make
@@ -81,7 +81,7 @@ class Workload:
         self._result = WorkloadResult(users=len(users))
 
     def run(self) -> WorkloadResult:
-        """Run and clean up. The backend's errors are in ``problems``; interruptions are raised."""
+        """Run the workload and clean up. Collects the backend's errors in ``problems``."""
         result = self._result
         try:
             backend = self._make()
@@ -139,7 +139,7 @@ class Workload:
         return keys.index(key) if key in keys else None
 
     def _is_isolated(self, backend: MemoryBackend) -> bool:
-        """True if each user has exactly their own entries, even when asking for another's."""
+        """True if users only ever see their own entries, even when asking about another's."""
         for person, user in enumerate(self._users):
             keys = self._time("list", partial(backend.list_keys, user))
             if sorted(keys) != sorted(key for owner, key in self._kept if owner == user):
@@ -180,7 +180,7 @@ class Workload:
 
 
 def name_users(run: str) -> list[str]:
-    """Return the users of a run, which nobody else has."""
+    """Return unique user names for a run."""
     return [f"{run}-{name}" for name in PEOPLE]
 
 

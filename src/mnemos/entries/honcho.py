@@ -1,9 +1,9 @@
 """The Honcho backend: entries on a Honcho server, through the SDK of its v3 API.
 
-An entry is its own session whose metadata holds the exact entry. Of all objects Honcho has, only a
-session can be created in one request, found by its metadata, and deleted with everything concluded from it.
-A new value is a new session, and the previous one is deleted once the new one exists: no failure loses both,
-and the newest of several counts. For Honcho's dialectic the entry is also sent as a conclusion on the user.
+Each entry is a session whose metadata contains the exact entry. Of Honcho's objects, only a session can be
+created in one request, found by its metadata, and deleted with everything concluded from it. A new value is a
+new session, and the previous one is deleted once the new one exists, so no failure loses both. If there are
+several, the newest counts. For Honcho's dialectic, the entry is also sent as a conclusion about the user.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ from mnemos.text.secrets import redact as redact_secrets
 T = TypeVar("T")
 log = logging.getLogger("mnemos.entries")
 
-# The names that Honcho allows.
+# Honcho only allows names like this.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _OURS = "mnemos-"
 _USER, _KEY, _ENTRY = "mnemos_user", "mnemos_key", "mnemos_entry"
-# The largest page Honcho returns, and the most pages that are read: a hundred thousand entries.
+# Honcho's largest page, and the number of pages to read at most: a hundred thousand entries.
 _PAGE = 100
 _MOST_PAGES = 1_000
 _READINGS = 3
 # Honcho's limits.
 _CONCLUSION_CHARACTERS = 8_000
 _QUESTION_CHARACTERS = 10_000
-# Statuses of a server without a dialectic, and of temporary failures.
+# Status codes of a server without a dialectic, and of temporary failures.
 _NO_DIALECTIC = frozenset({405, 501})
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSALS: dict[int, tuple[type[MnemosError], str]] = {
@@ -79,7 +79,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An entry and the session that holds it."""
+    """An entry and the session it is stored in."""
 
     session: str
     entry: MemoryEntry
@@ -132,7 +132,7 @@ class HonchoBackend(MemoryBackend):
 
     @property
     def problem(self) -> str:
-        """The reason why the configuration can't be used; empty if it can."""
+        """The reason why the configuration can't be used, or "" if it can."""
         if find_spec("honcho") is None:
             return "honcho-ai is not installed; pip install 'mnemos[honcho]'"
         if urlsplit(self._base_url).scheme not in ("http", "https") or not urlsplit(self._base_url).hostname:
@@ -153,7 +153,7 @@ class HonchoBackend(MemoryBackend):
         former = self._find_key(user, key)
         now = self._clock()
         made = min((kept.entry.created_at for kept in former), default=now)
-        # Clocks of machines differ, and the value stored last has to count.
+        # Machines' clocks differ, and the value stored last must win.
         last = max([now, *(kept.entry.updated_at + 1e-6 for kept in former)])
         entry = MemoryEntry(key, value, user, made, last, json.loads(self._redact(about)) if about else {})
         session = self._create_session(entry)
@@ -167,7 +167,7 @@ class HonchoBackend(MemoryBackend):
         return found[0].entry if found else None
 
     def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
-        """Return entries that share words with the question, best first, and last the dialectic's answer."""
+        """Return entries that share words with the question, best first, then the dialectic's answer."""
         user, question, limit = check_user(user_id), check_query(query_text), check_limit(limit)
         if not question:
             return []
@@ -184,7 +184,7 @@ class HonchoBackend(MemoryBackend):
     def delete(self, user_id: str, key: str) -> bool:
         """Delete an entry. The server erases its messages, vectors and conclusions a moment later."""
         found = self._find_key(check_user(user_id), check_key(key))
-        # The newest last, so that a reader in the meantime does not see an old value come back.
+        # The newest is deleted last, so that no reader sees an old value reappear.
         gone = [self._delete_session(kept.session) for kept in reversed(found)]
         return any(gone)
 
@@ -193,7 +193,7 @@ class HonchoBackend(MemoryBackend):
 
     def _create_session(self, entry: MemoryEntry) -> str:
         session = f"{_OURS}{_digest(entry.user_id)[:12]}-{_digest(entry.key)[:12]}-{os.urandom(8).hex()}"
-        # One ASCII text, so that nothing the server does to numbers or nesting changes it.
+        # ASCII text, so that the server's handling of numbers and nesting can't change it.
         exact = json.dumps(asdict(entry))
         metadata = {_USER: _digest(entry.user_id), _KEY: _digest(entry.key), _ENTRY: exact}
         peer = _peer(entry.user_id)
@@ -201,7 +201,7 @@ class HonchoBackend(MemoryBackend):
         return session
 
     def _conclude(self, entry: MemoryEntry, session: str) -> None:
-        """Send the entry to Honcho as a conclusion. The entry is kept even if that fails."""
+        """Send an entry to Honcho as a conclusion. The entry is kept even if this fails."""
         content = f"{entry.key}: {entry.value}"[:_CONCLUSION_CHARACTERS].strip()
 
         def call(client: Any) -> None:
@@ -215,7 +215,7 @@ class HonchoBackend(MemoryBackend):
             log.warning("the entry %r is stored, but Honcho's dialectic does not know it: %s", entry.key, exc)
 
     def _delete_former(self, kept: Kept) -> None:
-        """Delete a replaced value; if that fails, the next change of the entry does it."""
+        """Delete replaced values. If that fails, the next change of the entry deletes them."""
         try:
             self._delete_session(kept.session)
         except MnemosError as exc:
@@ -229,7 +229,7 @@ class HonchoBackend(MemoryBackend):
         return True
 
     def _find_key(self, user: str, key: str) -> list[Kept]:
-        """Return the sessions of an entry, newest first; several after a race or a failure."""
+        """Return the sessions of an entry, newest first. There are several after a race or a failure."""
         found = self._find({_USER: _digest(user), _KEY: _digest(key)})
         return [kept for kept in found if kept.entry.user_id == user and kept.entry.key == key]
 
@@ -246,13 +246,13 @@ class HonchoBackend(MemoryBackend):
         found: dict[str, Kept] = {}
         for _ in range(_READINGS):
             found, total = self._read_all(metadata)
-            # A deletion while pages are read moves entries to the page before.
+            # If entries are deleted while pages are read, others move to a page already read.
             if len(found) >= total:
                 break
         return sorted(found.values(), key=lambda kept: (-kept.entry.updated_at, kept.session))
 
     def _read_all(self, metadata: dict[str, str]) -> tuple[dict[str, Kept], int]:
-        """Return the entries that can be read by session, and how many there should be."""
+        """Return the readable entries by session, and the number that the server reports."""
         found: dict[str, Kept] = {}
         unreadable = 0
         for number in range(1, _MOST_PAGES + 1):
@@ -270,7 +270,7 @@ class HonchoBackend(MemoryBackend):
         raise Unavailable(f"The Honcho server at {self._base_url} has too many entries to read.")
 
     def _ask_dialectic(self, user: str, question: str) -> MemoryEntry | None:
-        """Return the answer of Honcho's model; None without a dialectic or an answer in time."""
+        """Return the answer of Honcho's model, or None without a dialectic or an answer in time."""
         if not self._has_dialectic:
             return None
 
@@ -286,7 +286,7 @@ class HonchoBackend(MemoryBackend):
         try:
             answer = self._ask(call, tries=1)
         except NotFound:
-            # It does not know this user yet.
+            # The server doesn't know this user yet.
             return None
         except MnemosError as exc:
             log.warning("answered by keywords only, without Honcho's dialectic: %s", exc)
@@ -301,11 +301,11 @@ class HonchoBackend(MemoryBackend):
         return self._calls.ask(call, tries=tries)
 
     def _sdk(self) -> Any:
-        # Optional, and takes 0.4 s to import.
+        # Imported here, because it is optional and takes 0.4 s to import.
         return import_module("honcho")
 
     def _connect(self) -> Any:
-        # A proxy from the environment must not be used for a server on this machine.
+        # A server on this machine must not be reached through a proxy from the environment.
         http = import_module("httpx").Client(timeout=self._timeout, trust_env=self.is_cloud)
         return self._sdk().Honcho(
             api_key=self._api_key or None,
@@ -318,11 +318,11 @@ class HonchoBackend(MemoryBackend):
 
 
 class _Calls:
-    """Calls to one workspace of a server that end within a known time.
+    """Calls with a deadline to one workspace of a server.
 
     The SDK would wait as long as a server's ``Retry-After`` asks, and its timeouts cover each piece of an
-    answer, not the whole. So its retries are off, and a call that is overdue is abandoned.
-    A child process after a fork makes its own connections.
+    answer, not the whole. So its retries are off, and an overdue call is abandoned. After a fork, the child
+    makes its own connections.
     """
 
     def __init__(self, server: str, timeout: float, connect: Callable[[], Any]) -> None:
@@ -334,16 +334,16 @@ class _Calls:
         self._patience = Patience(server)
 
     def ask(self, call: Callable[[Any], T], *, tries: int = _TRIES) -> T:
-        """Run a call with the SDK's client and return its answer; temporary errors are retried.
+        """Run a call with the SDK's client and return its result. Temporary errors are retried.
 
-        Raises PermissionDenied for a refused key, InvalidInput and TooLarge for input that the server
-        refuses, NotFound, and Unavailable for everything else, at the latest after the timeout.
+        Raises PermissionDenied for a rejected key, InvalidInput or TooLarge for rejected input, NotFound, or
+        Unavailable for everything else, at the latest after the timeout.
         """
         until = time.monotonic() + self._timeout
         try:
             answer: T = self._patience.ask(lambda: self._retry(call, tries, until), self._timeout + 0.5)
         except (Overdue, StillOut) as exc:
-            # Without its connection the abandoned call ends soon; the next call makes a new one.
+            # Closing its connection ends the abandoned call soon. The next call makes a new connection.
             self.close()
             raise Unavailable(f"{exc}. The call may have succeeded.") from exc
         return answer
@@ -395,14 +395,14 @@ def _digest(text: str) -> str:
 
 
 def _peer(user: str) -> str:
-    """Return the peer of a user: the same name where Honcho allows it, as other programs use."""
+    """Return the peer of a user: if Honcho allows it, the same name that other programs use."""
     if _NAME.fullmatch(user) and not user.startswith(_OURS):
         return user
     return f"{_OURS}{_digest(user)}"
 
 
 def _parse_session(session: str, about: Any) -> Kept | None:
-    """Return the entry of a session; None if somebody else made or changed it."""
+    """Return the entry of a session, or None if another program made or changed it."""
     try:
         return Kept(session, msgspec.convert(json.loads(about[_ENTRY]), MemoryEntry))
     except (KeyError, TypeError, ValueError, msgspec.ValidationError):
@@ -426,7 +426,7 @@ def _status(exc: Exception) -> int:
 
 def _is_garbage(exc: Exception) -> bool:
     """True if the server answered with something the SDK can't read."""
-    # The SDK's own errors have a code; an answer that is not JSON is the cause of one of them.
+    # The SDK's own errors have a code. One of them is caused by an answer that isn't JSON.
     return not hasattr(exc, "code") or isinstance(exc.__cause__, ValueError)
 
 

@@ -1,4 +1,4 @@
-"""A backend by somebody else, whose failures are errors of our tree."""
+"""A wrapper that turns the failures of another package's backend into our errors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ log = logging.getLogger("mnemos.entries")
 
 
 class PlugInBackend(MemoryBackend):
-    """A backend whose calls raise only our errors and return the promised types.
+    """A backend whose calls only raise our errors and return the promised types.
 
-    Any other exception, and an answer of another type, becomes Unavailable with the name of the backend.
+    Any other exception or type becomes Unavailable with the name of the backend.
     """
 
     def __init__(self, inner: MemoryBackend, name: str = "") -> None:
@@ -41,7 +41,7 @@ class PlugInBackend(MemoryBackend):
 
     @property
     def problem(self) -> str:
-        """The reason why it is not available; empty if it gives none."""
+        """The reason why the backend is not available, or "" if it gives none."""
         return str(self._call(lambda: getattr(self.inner, "problem", "")))
 
     def is_available(self) -> bool:
@@ -64,7 +64,7 @@ class PlugInBackend(MemoryBackend):
         return bool(self._call(lambda: self.inner.delete(user_id, key)))
 
     def close(self) -> None:
-        """Close it. A failure is logged: whoever closes it has its answers already."""
+        """Close the backend. A failure is only logged, because the caller already has its results."""
         try:
             self._call(self.inner.close)
         except MnemosError as exc:
@@ -75,7 +75,7 @@ class PlugInBackend(MemoryBackend):
             return call()
         except MnemosError:
             raise
-        except Exception as exc:  # code of others may raise anything
+        except Exception as exc:  # other packages' code may raise anything
             raise Unavailable(f"The backend {self._name!r} failed: {type(exc).__name__}: {exc}") from exc
 
     def _check(self, kind: type[T], answer: T) -> T:
@@ -90,5 +90,5 @@ class PlugInBackend(MemoryBackend):
 
 
 def guard(backend: MemoryBackend, name: str = "") -> MemoryBackend:
-    """Return the backend such that it raises only our errors; a guarded one and null as they are."""
+    """Wrap a backend so that it raises only our errors. Guarded and null backends are returned as is."""
     return backend if isinstance(backend, NullBackend | PlugInBackend) else PlugInBackend(backend, name)

@@ -1,6 +1,6 @@
 """The composition root: opens a home in a space and owns the parts.
 
-Nothing is imported before it is used: a hook that needs only the storage should not load all of it.
+Nothing is imported before it is used, so that a hook that only needs the storage doesn't load everything.
 """
 
 from __future__ import annotations

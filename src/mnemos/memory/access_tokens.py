@@ -1,8 +1,8 @@
 """Tokens for clients over HTTP.
 
-The owner's is in the file ``token`` of the home and allows everything. Others are for one space and scope;
-``tokens.json`` keeps their hashes, and ``page.json`` those of pages in a browser. Only the owner of the home
-can read the files.
+The owner's token is in the file ``token`` of the home and allows everything. Other tokens are limited to one
+space and scope. Their hashes are in ``tokens.json``, and those of browser pages in ``page.json``. Only the
+owner of the home can read these files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LOCK = ".token.lock"
 _LOCK_SECONDS = 10.0
 _LONGEST = 500
 _LARGEST_LIST = 4_000_000
-# The characters that the header allows, and enough of them.
+# Characters that the header allows, and a length that can't be guessed.
 _FORM = re.compile(rb"[A-Za-z0-9._~+/=-]{32,500}")
 _GIVEN = re.compile(rb"mnm_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
 _ADVICE = "Delete it, and the next start makes a new token"
@@ -48,18 +48,18 @@ _MOST_DAYS = 36_500
 
 
 class Scope(IntEnum):
-    """The rights of a token; each scope includes those before it."""
+    """The rights of a token. Each scope includes the ones before it."""
 
     READ = 1
     WRITE = 2
     ADMIN = 3
-    """Also operations that delete something."""
+    """Includes operations that delete something."""
     LOCAL = 4
-    """Also operations on files of this machine; only the owner's token and page have it."""
+    """Includes operations on this machine's files. Only the owner's token and page have it."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """A token as it is kept: without its secret."""
+    """A stored token, without its secret."""
 
     id: str
     name: str
@@ -67,11 +67,11 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     space: str
     scope: str
     operations: str = "all"
-    """Sets and names of operations, separated by commas."""
+    """The allowed sets and operations, separated by commas."""
     created_at: float
     expires_at: float | None = None
     last_used: str = ""
-    """The day on which it was last used, as ``2026-11-18`` in UTC; empty for never."""
+    """The day it was last used, such as ``2026-11-18``, in UTC. Empty if it never was."""
 
     def is_valid(self, now: float) -> bool:
         return self.expires_at is None or self.expires_at > now
@@ -82,7 +82,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_token() -> tuple[str, str]:
-    """Return a new id, and the text of a token with it."""
+    """Make a new token; return its id and its text, which contains the id."""
     token_id = secrets.token_hex(4)
     return token_id, f"{_PREFIX}{token_id}_{secrets.token_urlsafe(32)}"
 
@@ -93,20 +93,20 @@ class _TokenList(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The rights of the sender of a request."""
+    """The rights of whoever sent a request."""
 
     token_id: str
     space: str
     scope: Scope
     operations: str = "all"
     actor: str = ""
-    """The name of the token, for the log of changes; empty for the owner."""
+    """The name of the token, for the log of changes. Empty for the owner."""
     is_person: bool = False
-    """True for the page in a browser: what it stores was stated by the user."""
+    """True for a browser page. The user states the facts that it stores."""
 
 
 class Doorkeeper:
-    """Knows the tokens of a home; one that is revoked is refused from then on."""
+    """Checks tokens against those of a home. A revoked token is refused at once."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self._owner = load_owner_token(settings).encode()
@@ -118,7 +118,7 @@ class Doorkeeper:
         self._noted: dict[str, str] = {}
 
     def admit(self, token: bytes) -> Grant | None:
-        """Return what a token allows; None for one that is unknown or expired."""
+        """Return the rights of a token, or None if it is unknown or expired."""
         if secrets.compare_digest(token, self._owner):
             return Grant(OWNER, self._settings.space, Scope.LOCAL)
         now = self._clock()
@@ -128,7 +128,7 @@ class Doorkeeper:
         today = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d}"
         if known.last_used != today and self._noted.get(known.id) != today:
             self._noted[known.id] = today
-            # In a thread: the file may be locked, and the next request must not wait.
+            # In a thread, because the file may be locked and the request must not wait.
             threading.Thread(target=note_use, args=(self._settings, known.id, today), daemon=True).start()
         return known.grant
 
@@ -145,10 +145,10 @@ class Doorkeeper:
 
 
 def find_token(given: bytes, tokens: Mapping[str, Token], now: float) -> Token | None:
-    """Return the token with this text among ``tokens`` by id; None if it is unknown or expired."""
+    """Find the token with this text among ``tokens`` by id; None if it is unknown or expired."""
     form = _GIVEN.fullmatch(given)
     known = tokens.get(form[1].decode()) if form else None
-    # Compared in any case, so that the time says nothing about ids.
+    # Compared even for an unknown id, so that the time reveals nothing about ids.
     is_right = secrets.compare_digest(hash_token(given), known.sha256 if known else hash_token(b""))
     if known is None or not is_right:
         return None
@@ -164,7 +164,7 @@ def create_token(
     days: float | None = None,
     now: float,
 ) -> tuple[Token, str]:
-    """Store a token for the space of the settings; return it with its text, which is not kept."""
+    """Create a token for the settings' space; return it with its text, which is not stored."""
     settings.check_enabled()
     if scope not in ("read", "write", "admin"):
         raise InvalidInput(f"Unknown scope {scope!r}. Use read, write or admin.")
@@ -187,7 +187,7 @@ def create_token(
 
 
 def list_tokens(settings: Settings) -> list[Token]:
-    """Return the tokens of all spaces, oldest first; expired ones, too. Raises PermissionDenied."""
+    """Return the tokens of all spaces, even expired ones, oldest first. Raises PermissionDenied."""
     path = settings.home / LIST
     data = read_private(
         path, _LARGEST_LIST, f"Delete it, which revokes all tokens in it, or run: chmod 600 {path}"
@@ -199,7 +199,7 @@ def list_tokens(settings: Settings) -> list[Token]:
 
 
 def revoke_token(settings: Settings, token_id: str) -> Token:
-    """Delete a token, which is refused from then on."""
+    """Delete a token. It is refused from then on."""
     settings.check_enabled()
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         tokens = list_tokens(settings)
@@ -233,12 +233,12 @@ def _save(settings: Settings, tokens: list[Token]) -> None:
 
 
 def hash_token(token: bytes) -> str:
-    """Return the form in which a token is kept."""
+    """Hash a token for storage."""
     return hashlib.sha256(token).hexdigest()
 
 
 def load_owner_token(settings: Settings) -> str:
-    """Return the owner's token, which is made the first time. A file that others can read is refused."""
+    """Return the owner's token, creating it if needed. A file that others can read is refused."""
     path = settings.home / NAME
     found = read_owner_token(settings.home)
     if found is not None:
@@ -258,7 +258,7 @@ def load_owner_token(settings: Settings) -> str:
 
 
 def read_owner_token(home: Path) -> str | None:
-    """Return the owner's token of a home; None if there is none. Raises PermissionDenied."""
+    """Return the owner's token of a home, or None if there is none. Raises PermissionDenied."""
     path = home / NAME
     text = read_private(path, _LONGEST + 2, _ADVICE)
     if text is None:
@@ -270,7 +270,7 @@ def read_owner_token(home: Path) -> str | None:
 
 
 def read_private(path: Path, most: int, advice: str) -> bytes | None:
-    """Return the first bytes of a file that only we can read; None if there is none."""
+    """Return the first bytes of a file that only its owner can read, or None if there is no file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:

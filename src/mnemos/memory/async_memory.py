@@ -1,7 +1,7 @@
-"""The memory for async code: the methods of Memory and its parts, to be awaited.
+"""The memory for async code: awaitable methods of Memory and its parts.
 
-They are made here: ``METHODS`` says in which lane each is run. Their signatures are in ``async_memory.pyi``,
-which ``scripts/make_async_stub.py`` makes from those of the originals.
+The methods are created here, and ``METHODS`` says in which lane each one runs. ``scripts/make_async_stub.py``
+writes their signatures to ``async_memory.pyi``, from those of the originals.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mnemos.settings import Settings
 
 _ENTRIES = "is_available list_keys query retrieve"
 
-# By part ("" is the memory itself) and lane. Calls of several transactions have their own lane, and so
-# have the sandbox and a backend that may be a service: none of them holds up an append.
+# By part ("" is the memory itself) and lane. Calls that take several transactions have their own lane, as do
+# the sandbox and a backend that may be a service, so that none of them delays an append.
 METHODS: dict[str, dict[str, str]] = {
     "": {
         READS: "backups compare_archive log recall search tables_block tools",
@@ -71,7 +71,7 @@ ITERATORS = {"doctor", "export_all", "iterate"}
 
 
 class _Part:
-    """The methods of one part. It is made, and what it needs imported, in the thread of the first call."""
+    """The methods of one part, which is imported and made in the thread of the first call."""
 
     def __init__(self, memory: Memory, lanes: Lanes) -> None:
         self._memory = memory
@@ -107,7 +107,7 @@ _PARTS = {part: type(f"Async{part.title()}", (_Part,), _make_methods(part)) for 
 class AsyncMemory(type("_Methods", (_Part,), _make_methods(""))):
     """A Memory for async code, under asyncio and trio: the same parts, methods and errors.
 
-    It belongs to no event loop. Closing waits for the calls that are running, then closes the Memory.
+    It isn't tied to an event loop. Closing waits for running calls, then closes the Memory.
     """
 
     def __init__(self, memory: Memory, lanes: Lanes | None = None) -> None:
@@ -129,15 +129,16 @@ class AsyncMemory(type("_Methods", (_Part,), _make_methods(""))):
         work = partial(self._memory.call, name, args, user_id=user_id)
         lane = self._call_lanes.get(name)
         if lane is None:
-            # Importing an operation takes too long for an event loop. It may be a write, and has its turn.
+            # Importing an operation takes too long for an event loop. It may be a write, so it waits its
+            # turn.
             lane, answer = await self._lanes.run(WRITES, partial(self._call_first, name, work))
             if lane == WRITES:
                 return answer
         return await self._lanes.run(lane, work)
 
     def _call_first(self, name: str, work: Callable[[], Any]) -> tuple[str, Any]:
-        """Choose the lane of an operation by its traits and sets, and run it if this is the one."""
-        # Points up like Memory.call: whoever calls no operation does not load them.
+        """Choose the lane of an operation by its traits and sets, and run it if it belongs in this lane."""
+        # Imports upwards, like Memory.call: a program that calls no operation doesn't load them.
         from mnemos.operations import registry
 
         operation, sets = registry.find(name), registry.BY_NAME[name].sets
@@ -170,10 +171,10 @@ async def aopen(
     token: str | None = None,
     **flags: Any,
 ) -> AsyncGenerator[AsyncMemory, None]:
-    """Open a memory as ``open`` does, for ``async with``; it is closed at the end."""
+    """Open a memory like ``open``, for ``async with``, which closes it at the end."""
     lanes = Lanes()
     given = {"space": space, "read_only": read_only, "clock": clock, "token": token, **flags}
-    # Nothing is open yet: cancelled here, nothing needs to be closed.
+    # Nothing is open yet, so nothing needs to be closed if this is cancelled.
     memory = await lanes.run(WRITES, partial(find, home_or_url, **given))
     async with AsyncMemory(memory, lanes) as opened:
         await lanes.run(WRITES, partial(touch, memory))

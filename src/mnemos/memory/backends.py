@@ -25,9 +25,9 @@ _made: tuple[int, MemoryBackend] | None = None
 
 
 class LocalBackend(MemoryBackend):
-    """Entries in a database file, or with ``db_path`` None in that of the default home.
+    """Entries in a database file, by default the one of the default home.
 
-    A missing file is created, with its folder.
+    A missing file is created together with its folder.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class LocalBackend(MemoryBackend):
         clock: Callable[[], float] = time.time,
         **flags: Any,
     ) -> None:
-        # The database driver, which a process with another backend does not need.
+        # Loads the database driver, which a process with another backend doesn't need.
         from mnemos.memory.home import IN_MEMORY, path_of
         from mnemos.memory.memory import Memory
 
@@ -85,10 +85,10 @@ class LocalBackend(MemoryBackend):
 
 
 def get_memory_backend() -> MemoryBackend:
-    """Return the backend that the settings choose, made once per process; see ``reset_backend``.
+    """Return the backend that the settings select, made once per process; see ``reset_backend``.
 
-    An explicit setting (``MNEMOS_BACKEND``, else ``HERMES_MEMORY_BACKEND``) always wins, and raises when it
-    can't be used. Without one: Honcho if ``HONCHO_API_KEY`` is set and the SDK is installed, else null.
+    An explicit setting (``MNEMOS_BACKEND``, else ``HERMES_MEMORY_BACKEND``) always wins, and raises if it
+    can't be used. Without one, it is Honcho if ``HONCHO_API_KEY`` is set and the SDK is installed, else null.
     """
     global _made
     with _lock:
@@ -107,7 +107,7 @@ def reset_backend() -> None:
 
 
 def evaluate_backends(**options: Any) -> dict[str, Any]:
-    """Evaluate every backend that can be used here and return the report.
+    """Evaluate the backends that can be used here and return the report.
 
     It has ``timestamp``, ``backends_evaluated``, ``evaluations``, ``recommendation`` and ``workloads``.
     """
@@ -141,9 +141,10 @@ def evaluate(
 
 
 def load_meaning() -> Meaning | None:
-    """Return the shipped embedding model, even if recall uses another: a remote one is too slow here.
+    """Return the shipped embedding model; None if its files are missing or damaged.
 
-    None when its files are missing or damaged, which the doctor reports.
+    It is used even if recall has another model, because a remote one is too slow here. The doctor reports
+    missing and damaged files.
     """
     from mnemos.entries.entry_store import Meaning
     from mnemos.errors import Unavailable

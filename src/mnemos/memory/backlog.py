@@ -1,8 +1,8 @@
-"""The backlog of vectors after an import: some of it at once, the rest in the background.
+"""The backlog of vectors after an import: some are made at once, the rest in the background.
 
-A long-lived process works it off in its background thread. A command ends too soon for that, so it starts a
-separate process, with low priority and one per space. A killed process loses one step, and two at once
-discard each other's work: the next command that writes or recalls starts another one if something is left.
+A long-lived process makes them in its background thread. A command ends too soon for that, so it starts a
+separate process with low priority, one per space. A killed process loses one step. The next command that
+writes or recalls starts another process if vectors are still missing.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.memory")
 
-# Seconds an import spends on vectors before it ends: with the static model, tens of thousands of messages.
+# Seconds that an import spends on vectors before it ends. The static model embeds tens of thousands of
+# messages.
 _SECONDS: Final = 10.0
-# The share of an import's work that storing is; the rest is embedding.
+# Storing is this share of an import's work, and embedding the rest.
 STORED: Final = 0.7
-# The least number of passages without vectors that is worth a process. The next question embeds fewer.
+# A process is started for at least this many passages. The next question embeds fewer itself.
 _MANY: Final = 1_000
 _NICE: Final = 10
 
 
 def work_off(memory: Memory, progress: Progress = no_progress) -> float | None:
-    """Embed missing vectors for a while; return the share that has them, None without an embedder.
+    """Embed for a while; return the share of passages with vectors, None without an embedder.
 
-    The background thread does the rest. ``progress`` is that of the import, which has stored everything.
+    The background thread does the rest. ``progress`` is the import's, which has stored everything.
     """
     indexing = part_of(progress, STORED, 1, "Indexing for search by meaning")
     share = finish(memory, indexing, seconds=_SECONDS)
@@ -49,7 +50,7 @@ def work_off(memory: Memory, progress: Progress = no_progress) -> float | None:
 
 
 def finish(memory: Memory, progress: Progress = no_progress, *, seconds: float | None = None) -> float | None:
-    """Embed everything that is missing, in up to ``seconds``; a model that is not available means None."""
+    """Embed all missing vectors within ``seconds``. Returns None if the model is not available."""
     coverage = memory.embedding.peek()
     if coverage is None or coverage.share >= 1:
         return None if coverage is None else 1.0
@@ -62,19 +63,19 @@ def finish(memory: Memory, progress: Progress = no_progress, *, seconds: float |
 
 
 def describe_backlog(share: float | None) -> list[str]:
-    """Describe what an import left to the background; empty if nothing."""
+    """Describe the work that an import left to the background; "" if there is none."""
     if share is None or share >= 1:
         return []
     return [f"{describe_coverage(share)} now, otherwise it continues in the background."]
 
 
 def hand_over(memory: Memory) -> subprocess.Popen[bytes] | None:
-    """Start a process for the backlog without waiting for it, if it is large enough. Raises nothing."""
+    """Start a process for the backlog, if it is large enough, without waiting. Raises nothing."""
     try:
         if not _is_worth_it(memory):
             return None
         with _lock(memory.settings):
-            # No process is working on it.
+            # Nobody holds the lock, so no other process is working on it.
             pass
         return detached.start(__name__, memory.settings.home, memory.settings.space)
     except (MnemosError, OSError) as exc:
@@ -86,7 +87,7 @@ def _is_worth_it(memory: Memory) -> bool:
     if not memory.home.is_open or memory.is_in_memory or memory.storage.read_only or memory.settings.disabled:
         return False
     if memory.home.is_server:
-        # Another process may not know the URL, which must not be in its arguments.
+        # The process may not know the URL, and its arguments must not contain it.
         return False
     coverage = memory.embedding.peek()
     return coverage is not None and coverage.total - coverage.done >= _MANY
@@ -103,13 +104,13 @@ def main() -> None:
     settings = Settings.load(home, space=space)
     memory = Memory(settings, background=False)
     if not memory.home.exists:
-        # Deleted in the meantime.
+        # The home was deleted in the meantime.
         return
     try:
         with memory, _lock(settings):
             finish(memory)
     except MnemosError:
-        # Another process is working on it, or the disk is full: the next command tries again.
+        # Another process is working on it, or the disk is full. The next command tries again.
         return
 
 

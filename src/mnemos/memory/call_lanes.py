@@ -1,6 +1,6 @@
 """Lanes of threads in which async code runs synchronous calls, under asyncio and trio.
 
-The face of async code is here and in ``async_memory``; what is called knows nothing of it.
+Only this module and ``async_memory`` know about async code. The called methods don't.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, Protocol, TypeVar
 from mnemos.errors import MnemosError, StorageError
 
 READS, WRITES, LONG, WORKSPACE, BACKEND = "reads", "writes", "long", "workspace", "backend"
-# Recall is Python and holds the interpreter: more threads would not answer sooner.
+# Recall is Python code that holds the interpreter lock, so more threads would not answer sooner.
 WIDTHS = {READS: 4, WRITES: 1, LONG: 1, WORKSPACE: 1, BACKEND: 1}
-# Items of an iterator per visit to a thread: a visit costs about as much as reading ten small ones.
+# Iterator items read per call in a thread. A call costs about as much as reading ten small items.
 PAGE = 50
 CLOSE_SECONDS = 60.0
-"""For calls that were accepted before a memory is closed; what is late then fails."""
+"""Seconds to wait, when a memory is closed, for calls that were already accepted."""
 
 log = logging.getLogger("mnemos.aio")
 
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 
 class Lanes:
-    """Threads for the calls of one memory. They belong to no event loop, and to the process that made them.
+    """Threads for the calls of one memory, tied to this process but not to an event loop.
 
-    The calls of a lane of one thread run in the order in which they were submitted.
+    A lane with one thread runs calls in the order they were submitted.
     """
 
     def __init__(self, widths: Mapping[str, int] = WIDTHS) -> None:
-        """``widths``: the threads of each lane."""
+        """``widths``: the number of threads of each lane."""
         self._widths = widths
         self._make()
 
@@ -52,15 +52,15 @@ class Lanes:
         }
 
     async def run(self, lane: str, work: Callable[[], T]) -> T:
-        """Run a call and return its result, or raise what it raised.
+        """Run a call and return its result or raise its exception.
 
-        A cancelled call that has not begun is never run. One that has begun is finished: only a read does not
-        wait for that.
+        A cancelled call that hasn't begun is never run. One that has begun is finished, and only a cancelled
+        read doesn't wait for it.
         """
         return await _wait(self._submit(lane, work), lane)
 
     async def iterate(self, lane: str, begin: Callable[[], Iterator[T]]) -> AsyncGenerator[T, None]:
-        """Yield the items of an iterator, which is read in pages and closed early if the reader stops."""
+        """Yield the items of an iterator, read in pages. It is closed early if the reader stops."""
         items = await self.run(lane, begin)
         try:
             while True:
@@ -73,12 +73,12 @@ class Lanes:
                     return
         finally:
             close = getattr(items, "close", None)
-            # Once the memory is closed, the iterator ends with its last reference.
+            # After the memory was closed, the iterator is closed when its last reference goes.
             if close is not None and not self.is_closed:
                 await _wait(self._submit(lane, close))
 
     async def close(self, work: Callable[[], None]) -> None:
-        """Refuse further calls, finish those that were accepted, then run ``work``. Twice does no harm."""
+        """Refuse further calls, finish the accepted ones, then run ``work``. Closing twice is harmless."""
         self._notice_fork()
         if self._closing is None:
             last = ThreadPoolExecutor(1, thread_name_prefix="mnemos-close")
@@ -97,7 +97,7 @@ class Lanes:
         work()
 
     def _notice_fork(self) -> None:
-        """Make new threads after a fork: those of the parent did not come along."""
+        """Make new threads after a fork, because a child process has none of its parent's."""
         if self._process != os.getpid():
             self._make()
 
@@ -111,7 +111,7 @@ class Lanes:
             try:
                 future = self._pools[lane].submit(copy_context().run, work)
             except RuntimeError:
-                # Closed by another thread since, or the interpreter is about to exit.
+                # Another thread has closed it since, or the interpreter is about to exit.
                 pass
             else:
                 self._accepted.add(future)
@@ -121,7 +121,7 @@ class Lanes:
 
 
 def _read_page(items: Iterator[T]) -> tuple[list[T], MnemosError | None]:
-    """Return the next items, none at the end, and what went wrong after them."""
+    """Return the next items, none at the end, and the exception raised after them, if any."""
     page: list[T] = []
     try:
         for item in islice(items, PAGE):
@@ -132,21 +132,21 @@ def _read_page(items: Iterator[T]) -> tuple[list[T], MnemosError | None]:
 
 
 async def _wait(future: Future[T], lane: str = "") -> T:
-    """Return the outcome of a call. ``lane``: where it waits, if it may be cancelled before it begins."""
+    """Return a call's outcome. ``lane``: where it waits, if it may be cancelled before it begins."""
     event, wake = _make_event()
 
     def notify(_: Future[T]) -> None:
         try:
             wake()
         except RuntimeError:
-            # The event loop ended first, and nobody waits.
+            # The event loop ended first, so nobody is waiting.
             pass
 
     future.add_done_callback(notify)
     try:
         await event.wait()
     except GeneratorExit:
-        # The event loop was abandoned: nothing can be awaited any more.
+        # The event loop was abandoned, so nothing can be awaited any more.
         raise
     except BaseException:
         is_dropped = lane and (future.cancel() or lane == READS)
@@ -156,7 +156,7 @@ async def _wait(future: Future[T], lane: str = "") -> T:
                     try:
                         await event.wait()
                     except asyncio.CancelledError:
-                        # Cancelled again: its outcome is still not known.
+                        # Cancelled again while the outcome is still unknown.
                         pass
         raise
     return future.result()
@@ -169,9 +169,9 @@ class _Event(Protocol):
 
 
 def _make_event() -> tuple[_Event, Callable[[], object]]:
-    """Return an event of the event loop that is running, and what sets it from any thread."""
+    """Return an event of the running event loop, and a function that sets it from any thread."""
     if _is_trio():
-        import trio  # optional: imported by whoever runs it
+        import trio  # optional: already imported by a program that runs trio
 
         token, occurred = trio.lowlevel.current_trio_token(), trio.Event()
         return occurred, lambda: token.run_sync_soon(occurred.set)
@@ -182,7 +182,7 @@ def _make_event() -> tuple[_Event, Callable[[], object]]:
 def _shield() -> AbstractContextManager[object]:
     """Keep cancel scopes from cancelling what is awaited inside.
 
-    Those of anyio cancel a task of asyncio in every round of the loop, which would keep a core busy.
+    anyio's cancel scopes cancel an asyncio task in every round of the loop, which would keep a core busy.
     """
     library = sys.modules.get("trio" if _is_trio() else "anyio")
     shield: AbstractContextManager[object] = library.CancelScope(shield=True) if library else nullcontext()

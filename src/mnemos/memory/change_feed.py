@@ -1,7 +1,7 @@
 """Changes in the order they were made, for programs that follow a memory.
 
-A cursor is a place in three rows of ascending numbers: of messages, of sessions and of the log. Reading on
-from the cursor of a change misses no later change and repeats none.
+A cursor is a position in three ascending sequences: messages, sessions and the log. Reading on from the
+cursor of a change neither misses nor repeats a later change.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _KINDS: Final = {"notebook": "note"} | {
     kind: kind for kind in ("message", "session", "fact", "entry", "template")
 }
-"""The kind of a change by the first word of its ref in the log."""
+"""The kind of a change, by the first word of its reference in the log."""
 
 
 class Cursor(NamedTuple):
-    """The last message, session and entry of the log that a follower has seen."""
+    """The last message, session and log entry that a follower has seen."""
 
     message: int
     session: int
     entry: int
     recall: int = _NOT_FOLLOWED
-    """The last question, where they are followed."""
+    """The last question, if questions are followed."""
 
     def __str__(self) -> str:
         text = "-".join(str(last) for last in self if last != _NOT_FOLLOWED)
-        # 2026-10-15 is a date; a zero before it makes it a cursor.
+        # A leading zero tells this from a date such as 2026-10-15.
         return f"0{text}" if _DATE.fullmatch(text) else text
 
     @classmethod
@@ -62,7 +62,7 @@ class Cursor(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Change:
     cursor: str
-    """Read on from here to get what follows."""
+    """Pass this to get the changes that follow."""
     kind: str
     """message, session, fact, note, entry, template or log."""
     ref: str
@@ -84,9 +84,9 @@ class Page:
 
 
 def read_changes(memory: Memory, since: str | None, limit: int, *, recalls: bool = False) -> Page:
-    """Return up to ``limit`` changes after a cursor or a time, in order; without one, the newest.
+    """Return up to ``limit`` changes after a cursor or a time, in order, by default the newest.
 
-    ``recalls``: also the questions that were asked, from a cursor on that was returned with them.
+    ``recalls`` includes the questions asked, if the cursor was returned by such a call.
     """
     start = None
     if since is not None and _FORM.fullmatch(since) and not _DATE.fullmatch(since):
@@ -104,7 +104,7 @@ def _find_end(tx: Reads) -> Cursor:
 
 
 def _find_start(tx: Reads, at: float) -> Cursor:
-    """Return the cursor before the first message, session and entry of the log since a time."""
+    """Return the cursor before the first message, session and log entry since a time."""
     firsts = (*tx.sessions.first_since(at), tx.audit.first_since(at))
     ends = _find_end(tx)[:3]
     return Cursor(*(end if first is None else first - 1 for first, end in zip(firsts, ends, strict=True)))
@@ -122,8 +122,7 @@ def _read(
     if start is None:
         begin = Cursor(*(max(0, last - limit) for last in end))._replace(recall=last_asked)
     else:
-        # A cursor from before a restore may be ahead of what there is. One without recalls begins with new
-        # ones.
+        # After a restore, a cursor may be ahead of the data. A cursor without recalls begins with new ones.
         begin = Cursor(*map(min, start, end))
         begin = begin._replace(recall=last_asked if start.recall == _NOT_FOLLOWED else begin.recall)
     messages = tx.sessions.messages_after(begin.message, limit, _CHARACTERS)
@@ -139,14 +138,14 @@ def _read(
 
 
 def _list_recalls(tx: Reads, after: int, limit: int) -> list[RecallRow]:
-    """Return the first questions after a number. Few are kept, so that all can be read."""
+    """Return the first questions after a number. Few are kept, so all can be read."""
     return [row for row in reversed(tx.recalls.newest(KEPT)) if row.id > after][:limit]
 
 
 def _merge(cursor: Cursor, *queues: deque[Any]) -> Iterator[tuple[_Row, Cursor]]:
-    """Yield rows by their time, those of one kind in their order, with the cursor after each."""
+    """Yield rows by time, keeping the order within each kind, with the cursor after each row."""
     while waiting := [queue for queue in queues if queue]:
-        # Of equals the first: a session comes before its messages.
+        # At equal times the first kind wins, so a session comes before its messages.
         row = min(waiting, key=lambda queue: _time_of(queue[0])).popleft()
         if isinstance(row, AppendedMessage):
             cursor = cursor._replace(message=row.id)

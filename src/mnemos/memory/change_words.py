@@ -1,4 +1,4 @@
-"""Entries of the log of changes in words."""
+"""Descriptions of entries of the change log."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _QUOTED: Final = 60
 
 
 def shorten_refs(memory: Memory, rows: Sequence[AuditRow]) -> dict[str, str]:
-    """Return the references of entries to sessions with short ids."""
+    """Return log entries' references to sessions with shortened ids."""
     named = [row.ref.removeprefix(_SESSION) for row in rows if row.ref.startswith(_SESSION)]
     return {_SESSION + full: _SESSION + own for full, own in memory.sessions.shorten_ids(named).items()}
 
 
 def describe_change(memory: Memory, row: AuditRow, short: Mapping[str, str]) -> str:
-    """Say what an entry did, with the text or title if it is still there; ``short`` has short references."""
+    """Describe a log entry, with its text or title if that still exists, using ``short`` references."""
     operation = row.operation.removeprefix(_UNDO)
     say = _SAYINGS.get(operation)
     if operation != row.operation:
-        # Its texts are those of the undo.
+        # The entry's texts are about the undo itself.
         row = replace(row, before=None, after=None)
     what = f"{operation} {short.get(row.ref, row.ref)}".rstrip() if say is None else say(memory, row, short)
     return what if operation == row.operation else f"Undid: {what}"
@@ -60,7 +60,7 @@ def _quote_fact(verb: str) -> Callable[[Memory, AuditRow, Mapping[str, str]], st
 
 
 def find_entry(memory: Memory, ref: str) -> str:
-    """Return the key, the user and the value of an entry; empty if it was deleted."""
+    """Return the key, user and value of an entry, or "" for each if it was deleted."""
     number = ref.removeprefix("entry:")
     owner = memory.storage.read(lambda tx: tx.entries.owner(int(number))) if number.isdecimal() else None
     entry = owner and memory.entries.retrieve(*owner)

@@ -1,4 +1,4 @@
-"""The log of changes: listing, undoing, and erasing permanently."""
+"""The log of changes: listing, undoing and erasing."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 EXPORT: Final = "export"
 FILE: Final = "file"
-"""The kind of a reference in the log to a file that something was exported to, which is its URI."""
+"""The kind of a logged reference to an exported file, whose URI is the reference."""
 
 COMPACT: Final = "compact session"
 
-# Entries about a change, or about something that changed nothing stored.
+# Operations that are about another change, or that changed no stored data.
 _REMARKS: Final = frozenset({ALLOW, COMPACT, CONFIRM, EXPORT})
 _PAGE = 200
 
 
 class Changes:
-    """The changes made to one memory."""
+    """The log of one memory's changes."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -47,10 +47,10 @@ class Changes:
         return self._memory.storage.read(lambda tx: tx.audit.newest(limit, before=before, since=start))
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest; return a description.
+        """Undo a logged change, by default the newest, and return a description.
 
-        Without an id, a newest change that can't be undone raises Refused, and so does an import, because
-        undoing it deletes sessions.
+        Without an id, Refused is raised if the newest change can't be undone, or is an import, because
+        undoing that deletes sessions.
         """
         memory = self._memory
         memory.settings.check_enabled()
@@ -69,25 +69,25 @@ class Changes:
         return done
 
     def select_undoable(self, entry_ids: Sequence[int]) -> list[int]:
-        """Return those of the entries that can be undone, in the same order."""
+        """Return the entries that can be undone, in the same order."""
         rows = self._memory.storage.read(lambda tx: [tx.audit.get(one) for one in entry_ids])
         return [row.id for row in rows if row is not None and can_be_undone(row)]
 
     def undo_notes(self) -> str:
-        """Undo the newest change of the notebook that can be undone."""
+        """Undo the newest undoable change of the notebook."""
         self._memory.notebook.log_manual_edits()
         return self.undo(self._newest(note_undo.can_be_undone, "change of the notebook").id)
 
     def forget(self, ref: str | Sequence[str], user_id: str | None = None) -> Forgotten:
         """Erase or withdraw; see ``Memory.forget``."""
-        # Few processes forget anything.
+        # Imported here, because few processes forget anything.
         from mnemos.memory.erasure import forget
 
         self._memory.settings.check_enabled()
         return forget(self._memory, ref, user_id)
 
     def record_export(self, path: Path) -> None:
-        """Record a file that something was exported to: it is named when that is forgotten later."""
+        """Record an exported file, so that a later ``forget`` of its content can name it."""
         memory = self._memory
         if memory.storage.read_only:
             return
@@ -102,11 +102,11 @@ class Changes:
             ref=entry.ref,
         )
         tx.audit.mark_undone(entry.id, by)
-        # A copy in the log would outlive the restored original.
+        # A copy in the log would outlive the restored original if that is forgotten.
         tx.audit.clear(entry.id)
 
     def find(self, entry_id: int | None = None) -> AuditRow:
-        """Find the entry that ``undo`` would undo; raise NotFound or Refused as it does."""
+        """Find the entry that ``undo`` would undo. Raises NotFound and Refused as it does."""
         if entry_id is None:
             return self._find_newest()
         if isinstance(entry_id, bool) or not isinstance(entry_id, int):
@@ -124,7 +124,7 @@ class Changes:
         newest = self._newest(_is_change, "change")
         if can_be_undone(newest):
             return newest
-        # Undoing an older change instead would surprise whoever means the newest.
+        # Undoing an older change instead would surprise a user who means the newest.
         problem = f"The newest change, entry {newest.id} ({self._name(newest)}), can't be undone."
         try:
             older = self._newest(can_be_undone, "change")
@@ -136,13 +136,13 @@ class Changes:
         )
 
     def _name(self, entry: AuditRow) -> str:
-        # Only for errors.
+        # Imported here, because only errors need it.
         from mnemos.memory.change_words import describe_change, shorten_refs
 
         return describe_change(self._memory, entry, shorten_refs(self._memory, [entry]))
 
     def _newest(self, is_wanted: Callable[[AuditRow], bool], what: str) -> AuditRow:
-        """Find the newest entry that is wanted and is not itself an undo."""
+        """Find the newest wanted entry that is not itself an undo."""
         before: int | None = None
         while page := self.log(_PAGE, before=before):
             for entry in page:
@@ -162,7 +162,7 @@ def _is_change(entry: AuditRow) -> bool:
 
 
 def describe_loss(entry: AuditRow) -> str:
-    """Describe the sessions that undoing an entry deletes; empty if it deletes none."""
+    """Describe the sessions that undoing an entry deletes; "" if it deletes none."""
     if entry.operation != session_undo.IMPORT:
         return ""
     count = len(json.loads(entry.after or "{}"))

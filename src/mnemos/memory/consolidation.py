@@ -1,8 +1,8 @@
-"""Consolidation by a configured model: facts that fill their budget, notes that fill their file.
+"""Consolidation by a configured model, when facts fill their budget or notes fill their file.
 
-The model is asked outside of transactions, and its answer is a proposal: it must be smaller, have every exact
-word and negation of the former text and no other ones, and pass the checks of what enters a prompt. Otherwise
-the rules have the last word. Merged facts are superseded and notes keep their history: both can be undone.
+The model is asked outside of transactions, and its answer is only a proposal: it must be smaller, contain
+exactly the identifiers and negations of the former text, and pass the checks for prompts. Otherwise the rules
+decide. Merged facts are superseded and notes keep their history, so both can be undone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mnemos.text.secrets import find_secrets
 
 log = logging.getLogger("mnemos.memory")
 
-# A write waits no longer for the model, and after a failure the model is left alone for a while.
+# A write waits this long for the model at most. After a failure, the model isn't asked for a while.
 _MOST_SECONDS: Final = 20.0
 _PAUSE_SECONDS: Final = 600.0
 
@@ -56,17 +56,17 @@ _MERGED: Final = re.compile(r"((?:f\d+[\s,]+)+)=>\s*(.+)")
 _FENCE: Final = re.compile(r"^[^\S\n]*```.*$", re.MULTILINE)
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-# Addresses, host names, paths, code and quotations. Of a limited length, so that time stays linear.
+# Addresses, host names, paths, code and quotations, limited in length so that matching stays linear.
 _EXACT: Final = re.compile(
     r"\b\w{1,40}://[^\s)\]>\"']+|(?<![\w.+-])[\w.+-]{1,80}@[\w-]{1,80}(?:\.\w{1,80})+"
     r"|\b[a-zA-Z][\w-]{0,80}(?:\.\w[\w-]{0,80})+|(?<![\w/])~?\.{0,2}/[\w./-]{0,300}\w|`[^`]+`|\"[^\"]+\""
 )
-# A capital inside a word, or at its beginning where no sentence begins.
+# A capital inside a word, or at its beginning if it doesn't begin a sentence.
 _NAME: Final = re.compile(r"\b\w+[A-Z]\w*|(?<=[a-z,;] )[A-Z]\w+")
 
 
 def is_faithful(before: str, after: str) -> bool:
-    """True if a text has all exact words and names of another and no other ones, and a negation as it has."""
+    """True if two texts have the same identifiers and names, and both or neither have a negation."""
     if any(set(one.findall(before)) != set(one.findall(after)) for one in (_NUMBER, _EXACT)):
         return False
     known, there = set(_WORD.findall(before)), set(_WORD.findall(after))
@@ -76,7 +76,7 @@ def is_faithful(before: str, after: str) -> bool:
 
 
 Merged = tuple[Statement, tuple[FactRow, ...]]
-"""A fact that the model made of several."""
+"""A fact that the model made from several facts."""
 
 
 def _ask(model: Model, system: str, user: str) -> str:
@@ -85,7 +85,7 @@ def _ask(model: Model, system: str, user: str) -> str:
 
 
 def consolidate_notes(model: Model, entries: Sequence[str], most: int) -> list[str]:
-    """Return notes as a model says them in about ``most`` characters. Raises MnemosError if it can't."""
+    """Have a model shorten notes to about ``most`` characters. Raises MnemosError if it can't."""
     text = join_entries(list(entries))
     answer = _ask(model, _NOTES.format(most), text)
     shorter = list(dict.fromkeys(check_entry(entry) for entry in parse_entries(answer)))
@@ -99,7 +99,7 @@ def consolidate_notes(model: Model, entries: Sequence[str], most: int) -> list[s
 
 
 class ConsolidatingFacts(Facts):
-    """Facts that a model merges when they fill their budget, after the rules made room."""
+    """Facts that a model merges if they still fill their budget after the rules made room."""
 
     _paused_until = 0.0
 
@@ -116,7 +116,7 @@ class ConsolidatingFacts(Facts):
         return ticked
 
     def _consolidate(self, left: Sequence[Fact]) -> None:
-        """Merge hot facts and those that just left the hot set, if together they fill it."""
+        """Merge hot facts with those that just left, if together they fill the hot set."""
         if not left or self._clock() < self._paused_until:
             return
         try:
@@ -178,7 +178,7 @@ class ConsolidatingFacts(Facts):
 
 
 def _group(rows: Sequence[FactRow]) -> list[list[FactRow]]:
-    """Return the facts that may be merged with each other: of one type, scope, user and origin."""
+    """Group the facts that may be merged: those of one type, scope, user and origin."""
     groups: dict[tuple[str | int | None, ...], list[FactRow]] = {}
     for row in rows:
         groups.setdefault((row.mark, row.scope_id, row.user_id, row.stated_by), []).append(row)
@@ -190,7 +190,7 @@ def _render(groups: Sequence[Sequence[FactRow]]) -> str:
 
 
 def _parse_merged(answer: str, groups: Sequence[Sequence[FactRow]], longest: int) -> list[Merged]:
-    """Return the merged facts of an answer; one that is not acceptable raises InvalidInput or Refused."""
+    """Parse merged facts from an answer. An unacceptable one raises InvalidInput or Refused."""
     left = [{ref_of(row.id): row for row in group} for group in groups]
     merged: list[Merged] = []
     for line in filter(str.strip, answer.splitlines()):
@@ -208,7 +208,7 @@ def _parse_merged(answer: str, groups: Sequence[Sequence[FactRow]], longest: int
 
 
 def _is_acceptable(statement: Statement, rows: Sequence[FactRow]) -> bool:
-    """True if a merged fact says what the facts it is made of say, in fewer characters."""
+    """True if a merged fact says the same as its source facts in fewer characters."""
     line, former = str(statement), "\n".join(map(render_fact, rows))
     targets = {word for row in rows for word in _WORD.findall(row.key)}
     return (
@@ -221,5 +221,5 @@ def _is_acceptable(statement: Statement, rows: Sequence[FactRow]) -> bool:
 
 
 def _spell(fact: FactRow | Statement) -> str:
-    """Return a fact as words; a dotted target is not an address."""
+    """Render a fact as words, so that its dotted target isn't taken for an address."""
     return f"{fact.target.replace('.', ' ')} {fact.content}"

@@ -1,4 +1,4 @@
-"""Erasure of the item that a reference names, with everything derived from it."""
+"""Erasure of the item that a reference names, and of everything derived from it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from mnemos.templates.template_files import unknown_template
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
 
-# Numbers of entries have fewer.
+# The maximum number of digits of an entry's number.
 _DIGITS: Final = 16
-# Characters of metadata that repeat a message and not only a word of it.
+# Metadata with this many characters of a message repeats the message, not just a word of it.
 _COPIED: Final = 20
 _STRUCTURE: Final = frozenset({"id", "name", "tool_use_id", "type"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The texts of a message or a session, read before it is erased."""
+    """The texts of a message or session, read before it is erased."""
 
     session_id: str
     messages: Sequence[Mapping[str, Any]] = field(default_factory=list)
     about: Mapping[str, Any] | None = None
-    """The session itself, if all of it is forgotten."""
+    """The session itself, if it is forgotten as a whole."""
 
     @property
     def texts(self) -> list[str]:
@@ -64,28 +64,28 @@ class Forgotten(TypedDict):
 
     ref: str
     forgotten: bool
-    """False if it is not clear what is meant."""
+    """False if the request is ambiguous."""
     permanent: bool
-    """True if it was erased and can't be undone."""
+    """True if it was erased, which can't be undone."""
     withdrawn: list[Candidate]
     candidates: list[Candidate]
     entry: int | None
-    """The entry of the log that undoes a withdrawal."""
+    """The log entry that undoes a withdrawal."""
     erased: list[str]
     """References to facts that were erased with it."""
     kept: list[str]
-    """References to facts that stay and may repeat it."""
+    """References to facts that are kept but may repeat it."""
     pending: bool
-    """True while another reader keeps the write-ahead log from being emptied."""
+    """True while a reader prevents the write-ahead log from being emptied."""
     copies: list[str]
-    """Files that may still contain it."""
+    """Files that may still contain the forgotten text."""
     tables: list[str]
     unsearched: list[str]
     dates: dict[str, float]
 
 
 def forget(memory: Memory, ref: str | Sequence[str], user_id: str | None = None) -> Forgotten:
-    """Erase what references name, or withdraw what other words mean; see ``Memory.forget``."""
+    """Erase items by reference, or withdraw an item described in words; see ``Memory.forget``."""
     refs = [ref] if isinstance(ref, str) else ref
     if not isinstance(refs, list | tuple) or not refs or not all(isinstance(one, str) for one in refs):
         raise InvalidInput(f"ref must be a string or a list of strings, not {ref!r}"[:200])
@@ -102,7 +102,7 @@ def forget(memory: Memory, ref: str | Sequence[str], user_id: str | None = None)
             f"{permanent[0]} would be erased permanently, but {_find_other(refs)!r} can be restored. "
             "Use two calls."
         )
-    # Only withdrawal compares words with statements.
+    # Imported here, because only a withdrawal compares words with statements.
     from mnemos.memory.withdrawal import withdraw
 
     done = withdraw(memory, " and ".join(refs), user_id=user_id)
@@ -113,7 +113,7 @@ def forget(memory: Memory, ref: str | Sequence[str], user_id: str | None = None)
 
 
 def _is_reference(ref: str) -> bool:
-    """True for a reference, also a mistyped one, which is not a request in words."""
+    """True for a reference, even a mistyped one, as opposed to a request in words."""
     kind, colon, _ = ref.partition(":")
     return REFERENCE.match(ref) is not None or bool(colon and find_nearest(kind, _KINDS))
 
@@ -123,9 +123,10 @@ def _find_other(refs: Sequence[str]) -> str:
 
 
 def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> dict[str, Any]:
-    """Erase what references name; see ``Memory.forget``. The bytes of all are erased together at the end.
+    """Erase the items that references name; see ``Memory.forget``.
 
-    All messages and sessions are looked up first: an unknown one raises before anything is erased.
+    All messages and sessions are looked up first, so an unknown one raises before anything is erased. The
+    bytes of all items are erased together at the end.
     """
     user = optional_name("user_id", user_id)
     found = [(ref, _read_item(memory, ref, user)) for ref in refs]
@@ -136,7 +137,7 @@ def erase(memory: Memory, refs: Sequence[str], user_id: str | None = None) -> di
     for ref, said in found:
         kind, _, name = ref.partition(":")
         texts += said.texts if said else read_texts(memory, kind, name)
-        # Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
+        # Facts that come only from a message are erased first, so that an interrupted call can be repeated.
         taken, further = _erase_facts(memory, said)
         erased += taken
         templates += _find_templates(memory, said)
@@ -179,9 +180,9 @@ def _erase_item(memory: Memory, ref: str, said: _Said | None, user: str | None) 
 
 
 def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> dict[str, Any]:
-    """Erase the bytes of forgotten text; return if that is pending, and files that may still contain it.
+    """Erase the bytes of forgotten text; return True if that is pending, and remaining files.
 
-    ``copies`` are further files that do.
+    The files may still contain the text. ``copies`` are files that do, and are returned too.
     """
     pending = not memory.storage.scrub()
     remnants = find_remnants(memory, texts)
@@ -190,7 +191,7 @@ def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> d
 
 
 def _read(memory: Memory, kind: str, name: str) -> _Said | None:
-    """Read a message or a session, also one that only the log still has; None for everything else."""
+    """Read a message or session, even one that only the log still has; None for other kinds."""
     if kind == "message" and name.isascii() and name.isdecimal():
         messages = memory.sessions.get_messages_around(int(name), 0, 0)
         return _Said(messages[0]["session_id"], messages)
@@ -207,7 +208,7 @@ def _read(memory: Memory, kind: str, name: str) -> _Said | None:
 
 
 def read_texts(memory: Memory, kind: str, name: str) -> list[str]:
-    """Read the text of a fact, a note or an entry. An unknown one has none: erasing it raises."""
+    """Read the texts of a fact, a note or an entry; none if it is unknown, as erasing it raises."""
     try:
         if kind == "fact":
             return [memory.facts.get(name).content]
@@ -225,7 +226,7 @@ def read_texts(memory: Memory, kind: str, name: str) -> list[str]:
 
 
 def _list_strings(value: Any) -> Iterator[str]:
-    """Yield the texts in the value of an entry."""
+    """Yield the texts in an entry's value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -234,7 +235,7 @@ def _list_strings(value: Any) -> Iterator[str]:
 
 
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
-    """Raise NotFound for an item of another user."""
+    """Raise NotFound for another user's item."""
     if kind == "entry":
         raise Refused("A user's entry can't be forgotten by its id. Delete it by its key.")
     if said is None:
@@ -245,7 +246,7 @@ def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user:
 
 
 def _erase_facts(memory: Memory, said: _Said | None) -> tuple[list[str], list[str]]:
-    """Erase the facts that were taken from messages alone. Returns references to them and to the others."""
+    """Erase facts that come only from these messages; return references to them and to those kept."""
     if said is None:
         return [], []
     ids = {message["id"] for message in said.messages}
@@ -255,7 +256,7 @@ def _erase_facts(memory: Memory, said: _Said | None) -> tuple[list[str], list[st
 
 
 def _find_repeats(memory: Memory, said: _Said | None) -> list[str]:
-    """Name the title and the metadata of the session that a message is in, if they repeat it."""
+    """List the title and metadata of a message's session if they repeat the message."""
     session = None if said is None or said.about else memory.sessions.get_session(said.session_id)
     text = "\n".join(said.texts).casefold().strip() if said else ""
     if said is None or session is None or not text:
@@ -280,12 +281,12 @@ def _find_templates(memory: Memory, said: _Said | None) -> list[str]:
     except NotFound:
         return memory.templates.find_by_sessions([said.session_id])
     except Unavailable:
-        # A folder that can't be read does not prevent forgetting.
+        # An unreadable folder must not prevent forgetting.
         return [str(memory.templates_folder)]
 
 
 def _iterate_texts(value: Any) -> Iterator[str]:
-    """Yield every text in a part of a message, without the names that its structure needs."""
+    """Yield every text in a part of a message, without the names that belong to its structure."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

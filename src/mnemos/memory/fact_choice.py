@@ -7,7 +7,7 @@ from mnemos.settings import Settings
 
 
 def choose_facts(settings: Settings) -> type[Facts]:
-    """Return the class of facts for these settings; without a model, requests to one are not imported."""
+    """Choose the class of facts. Without a model, the code for requests to one is not imported."""
     if not settings.llm.is_configured:
         return Facts
     from mnemos.memory.consolidation import ConsolidatingFacts

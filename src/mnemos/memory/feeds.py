@@ -1,7 +1,7 @@
-"""Feeding recall: the files that people edit by hand, and entries that are not indexed yet.
+"""Feeds of recall: files that people edit by hand, and entries that are not indexed yet.
 
-Changes made through a memory are fed where they are written. A question only compares and never writes; the
-background thread feeds outdated files, or closing the memory does.
+Changes made through a memory are fed when they are written. A question only compares and never writes.
+Outdated files are fed by the background thread or when the memory is closed.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from mnemos.recall.edits import Source
     from mnemos.storage.passages import Passage
 
-# Seconds that closing may spend on vectors, after a question that missed some.
+# Seconds that closing may spend on vectors, if a question lacked some.
 _EMBED_SECONDS = 0.2
 
 log = logging.getLogger("mnemos.memory")
 
 
 class Feeds:
-    """The sources of recall besides the database of a memory."""
+    """A memory's sources of recall besides its database."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self.asked = RecallLog(memory)
-        """The questions that were asked."""
+        """The log of questions."""
 
     def sources(self) -> list[Source]:
-        """The files that recall compares with what the storage was fed from them."""
+        """The files that recall compares with the passages fed from them."""
         from mnemos.recall.edits import Source
 
         notebook = self._memory.notebook
@@ -47,7 +47,7 @@ class Feeds:
         return [*books, Source("template", "", self._template_signature, self._template_passages)]
 
     def feed(self) -> None:
-        """Feed the files that the last question found outdated."""
+        """Feed the files that the last question found to be outdated."""
         memory = self._memory
         self.asked.store()
         if not self._is_behind:
@@ -64,7 +64,7 @@ class Feeds:
             index_templates(self._memory.storage, self._memory.templates.read_all)
 
     def finish(self) -> None:
-        """Continue the background work for a moment, before the storage is closed."""
+        """Continue the background work briefly before the storage is closed."""
         self.asked.store()
         if not (self._is_behind and self._may_write):
             return
@@ -75,7 +75,7 @@ class Feeds:
             log.info("recall was not fed; the next process does it: %s", exc)
 
     def note(self, found: Recall) -> None:
-        """Let the background thread log a question, and feed the files that it found outdated."""
+        """Let the background thread log a question and feed the files it found to be outdated."""
         if self._may_write and (self.asked.note(found) or self._is_behind):
             self._memory.storage.wake()
 
@@ -94,7 +94,7 @@ class Feeds:
 
     @property
     def _has_templates(self) -> bool:
-        # Most homes have none: then nothing of templates is loaded.
+        # Most homes have no templates, and then their code is not loaded.
         return (
             "templates" in self._memory.__dict__
             or self._memory.is_in_memory

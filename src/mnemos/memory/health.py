@@ -1,4 +1,4 @@
-"""The checks behind ``mnemos doctor``, and the rescue of a damaged file's data."""
+"""The checks of ``mnemos doctor``, and the rescue of data from a damaged file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def examine(memory: Memory, reset: Callable[[], None], *, repair: bool) -> Iterator[Check]:
     """Check the data; with ``repair``, fix what can be fixed and keep what can't.
 
-    ``reset`` closes the memory and lets every part be made again.
+    ``reset`` closes the memory, so that every part is made again.
     """
     try:
         checks = list(memory.storage.examine(repair=repair))
@@ -43,7 +43,7 @@ def examine(memory: Memory, reset: Callable[[], None], *, repair: bool) -> Itera
 
 
 def _check_notebook(memory: Memory) -> Iterator[Check]:
-    """Yield one check for all sound files, then one for each that can't be read or exceeds its limit."""
+    """Yield one check for all sound files, then one for each unreadable or oversized file."""
     sound, problems = [], []
     for name in memory.settings.notebook_files:
         try:
@@ -64,14 +64,14 @@ def _check_notebook(memory: Memory) -> Iterator[Check]:
 
 
 def _check_templates(memory: Memory) -> Iterator[Check]:
-    """Yield one check for all sound files, then one for each file that is not a template."""
+    """Yield one check for all sound files, then one for each file that isn't a template."""
     count = len(memory.templates.list_templates())
     yield report_ok("templates", f"{count:,} can be used")
     yield from (report_problem("templates", problem.reason) for problem in memory.templates.problems())
 
 
 def _check_folder(name: str, folder: Path) -> Iterator[Check]:
-    """Yield a check if its path is not a readable folder."""
+    """Yield a check if the path isn't a readable folder."""
     if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
         yield report_problem(name, f"{folder} is not a readable folder. Move it away or change its mode")
 

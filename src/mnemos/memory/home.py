@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
 
     class part(cached_property):  # noqa: N801 - it reads as a decorator
-        """A part that is made once, also when two threads ask for it at the same time."""
+        """A part that is made once, even if two threads ask for it at the same time."""
 
         def __get__(self, instance, owner=None):
             if instance is None:
@@ -45,7 +45,7 @@ else:
 
 
 class Resource:
-    """Something that a ``with`` statement closes at its end."""
+    """An object that a ``with`` statement closes at its end."""
 
     def close(self) -> None:
         raise NotImplementedError
@@ -65,7 +65,7 @@ class Resource:
 class Home(Resource):
     """The database of one home in one space: opened, backed up, restored, examined, repaired.
 
-    Nothing is opened until ``storage`` is first used. A context manager; closing twice does no harm.
+    Nothing is opened until ``storage`` is first used. It is a context manager, and closing twice is harmless.
     """
 
     def __init__(
@@ -86,17 +86,17 @@ class Home(Resource):
         self._on_open = on_open
         self._making = threading.RLock()
         self.database = database or settings.home / DATABASE
-        # A folder that was there before us keeps its mode when it is not a home of ours.
+        # The folder of a database outside the home isn't ours, so its mode is kept.
         self._owns_folder = database is None
 
     @property
     def is_server(self) -> bool:
-        """True if the memory is in a database that its URL leads to, and not in a file."""
+        """True if the memory is in a database server named by a URL, not in a file."""
         return bool(self.settings.database) and self._owns_folder and not self.in_memory
 
     @property
     def exists(self) -> bool:
-        """True if there is a memory to open. A server is asked only when it is opened."""
+        """True if there is a memory to open. A server is only contacted when it is opened."""
         return self.is_server or self.database.exists()
 
     @property
@@ -113,10 +113,10 @@ class Home(Resource):
 
     def _open_server(self) -> Storage:
         try:
-            # The driver: only for a URL.
+            # Loads the driver, which only a URL needs.
             from mnemos.storage.postgres.engine import PostgresStorage
         except ImportError as exc:
-            # It is also one for a driver without its library.
+            # A driver without its C library raises ImportError too.
             raise InvalidInput(f"The PostgreSQL driver is missing. {how_to_install('postgres')}") from exc
         if not self.read_only and not self.settings.disabled:
             self._make_home()
@@ -130,7 +130,7 @@ class Home(Resource):
         )
 
     def _open_file(self) -> Storage:
-        # If memory is disabled, an existing home is read, and a missing one is not created.
+        # With memory disabled, an existing home can be read, but a missing one is not created.
         is_off = self.settings.disabled and not self.in_memory and not self.read_only
         in_memory = self.in_memory or (is_off and not self.database.exists())
         if not in_memory and not self.read_only and not is_off:
@@ -146,7 +146,7 @@ class Home(Resource):
 
     def make_shelf(self) -> Shelf:
         """Return the files of the notebook: in the home, in the database, or in memory."""
-        # Hooks that only search do not load the notebook.
+        # Imported here, because hooks that only search don't need the notebook.
         from mnemos.notebook.note_files import FOLDER, DatabaseShelf, FolderShelf, MemoryShelf
 
         if self.in_memory:
@@ -157,11 +157,11 @@ class Home(Resource):
         return FolderShelf(folder, busy_seconds=self.settings.busy_seconds)
 
     def find_history(self) -> Path | Callable[..., Any] | None:
-        """Return where the workspace finds sessions, messages and facts: a file, or a function for pages."""
+        """Return the workspace's source of sessions, messages and facts: a file, or a function for pages."""
         if self.in_memory:
             return None
         if self.is_server:
-            # The sandbox never gets the password, and the server is not asked before a query needs it.
+            # The sandbox never gets the password, and the server is only asked when a query needs it.
             return lambda *asked: cast(Any, self.storage).read_history(*asked)
         return self.database
 
@@ -175,7 +175,7 @@ class Home(Resource):
         return path
 
     def backups(self) -> list[str]:
-        """The backups made so far that are still where they were written."""
+        """Return the recorded backups whose files still exist."""
         known = [path for path, _ in self.storage.read(lambda tx: tx.audit.backups())]
         folder, name = self.database.parent, self.database
         beside = [*folder.glob(f"{name.stem}.*-*{name.suffix}"), *folder.glob("*.unfinished")]
@@ -183,7 +183,7 @@ class Home(Resource):
         return [path for path in everything if Path(path).exists()]
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; return the file with the former data."""
+        """Replace all data with a backup; return the file with the former data."""
         self.settings.check_enabled()
         path = path_of(backup)
         former: Path | None
@@ -192,14 +192,14 @@ class Home(Resource):
         except Corrupt:
             if self.is_server:
                 raise
-            # Nothing in it can be kept as it is: it is moved aside, and the backup takes its place.
+            # The damaged file can't be overwritten in place, so it is moved aside and the backup replaces it.
             self._drop_storage()
             known, former = [], replace_damaged(self._resolve(), path)
         else:
             former = self.storage.restore(path)
 
         def work(tx: Writes) -> None:
-            # A server's former data is written next to the backup, where nobody looks for it.
+            # A server's former data is written next to the backup, where people wouldn't look for it.
             copies = [path, former] if self.is_server and former else [path]
             for copy, made_at in [*known, *((str(one), self.clock()) for one in copies)]:
                 tx.audit.note_backup(copy, made_at)
@@ -208,7 +208,7 @@ class Home(Resource):
         return former
 
     def salvage(self) -> Iterator[Check]:
-        """Copy the readable part of a damaged file into a new one, which replaces it."""
+        """Copy the readable part of a damaged file to a new file, which replaces it."""
         if self.is_server:
             raise Corrupt(f"{self.location} is damaged. Restore a backup of the server.")
         self._drop_storage()
@@ -223,18 +223,18 @@ class Home(Resource):
         shutil.rmtree(self.__dict__.pop("_temporary", ""), ignore_errors=True)
 
     def check_remains(self) -> None:
-        """Raise Corrupt if an earlier database is missing or empty."""
+        """Raise Corrupt if an existing database is now missing or empty."""
         if not self.is_server:
             check_remains(self.database)
 
     @property
     def folder(self) -> Path:
-        """The home, or a temporary folder of one that is kept in memory, deleted when it is closed."""
+        """The home, or for a memory without one, a temporary folder that is deleted on closing."""
         return Path(self._temporary) if self.in_memory else self.settings.home
 
     @part
     def _temporary(self) -> str:
-        import tempfile  # with random and more: few memories need one
+        import tempfile  # imports random and more, and few memories need it
 
         return tempfile.mkdtemp(prefix="mnemos-")
 
@@ -247,7 +247,7 @@ class Home(Resource):
         self.__dict__.pop("storage", None)
 
     def _resolve(self) -> Path:
-        """Return the path of the database without linked folders on the way."""
+        """Return the path of the database with all linked folders resolved."""
         return self.database.parent.resolve() / self.database.name
 
     def _make_home(self) -> None:
@@ -256,7 +256,7 @@ class Home(Resource):
             home.mkdir(parents=True, mode=0o700, exist_ok=True)
             found = home.stat()
             if self._owns_folder and found.st_uid == os.geteuid():
-                # Rights that the owner lacks are not added: the home may be meant to be read-only.
+                # Missing rights of the owner are not added, because the home may be read-only on purpose.
                 home.chmod(found.st_mode & 0o700)
         except FileExistsError as exc:
             raise InvalidInput(f"{home} is a file. The home must be a folder.") from exc
@@ -269,15 +269,15 @@ class Home(Resource):
 
 
 def folder_of(settings: Settings) -> Path:
-    """Return the folder with the files of a space; for the default space, the home itself."""
+    """Return the folder with a space's files. For the default space, it is the home itself."""
     if settings.space == DEFAULT_SPACE:
         return settings.home
-    # One folder per space, however deep its name: none lies inside another.
+    # Each space has its own folder, even if its name has slashes, so none is inside another.
     return settings.home / "spaces" / settings.space.replace("/", "+")
 
 
 def path_of(name: str | os.PathLike[str]) -> Path:
-    """Return an absolute path; a name that no file system accepts raises InvalidInput."""
+    """Return an absolute path. A name that no file system accepts raises InvalidInput."""
     check_path(name)
     try:
         path = Path(name).expanduser().absolute()

@@ -1,4 +1,4 @@
-"""A memory: one home in one space, and its parts."""
+"""The memory: one home in one space, and its parts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SHOWN = (
     *("sessions", "facts", "notebook", "entries", "templates", "workspace", "imports", "database"),
     *("backup", "backups", "restore", "export", "import_archive", "compare_archive", "doctor"),
 )
-# Maximum seconds that closing spends on indexing entries.
+# The maximum number of seconds that closing spends on indexing entries.
 _CLOSE_SECONDS = 2.0
 
 
@@ -75,7 +75,7 @@ class Memory(Resource):
         in_memory: bool = False,
         background: bool = True,
     ) -> None:
-        """``database``: a file outside the home. ``background``: compute vectors while idle."""
+        """``database`` is a file outside the home. ``background``: make vectors while idle."""
         self.settings = settings
         self.clock = clock
         self._making = threading.RLock()
@@ -100,7 +100,7 @@ class Memory(Resource):
         clock: Clock = time.time,
         **flags: Any,
     ) -> Self:
-        """Like ``open``, but without touching the disk until a part is used."""
+        """Open a memory like ``open``, but don't touch the disk until a part is used."""
         where = None if home_or_url is None else check_place(home_or_url)
         if find_scheme(where) in SERVERS:
             where, flags = None, flags | {"database": where}
@@ -142,7 +142,7 @@ class Memory(Resource):
 
     @part
     def facts(self) -> Facts:
-        # Without a session from the host, this object is one.
+        # If the host names no session, this object counts as one.
         return choose_facts(self.settings)(
             self.storage, self.settings, self.clock, self._rank_facts, make_own_session()
         )
@@ -158,22 +158,22 @@ class Memory(Resource):
 
     @part
     def entries(self) -> Entries:
-        """The entries in this database, even if another backend is chosen."""
+        """The entries in this database, even if the settings select another backend."""
         from mnemos.entries.entry_store import Entries
 
         return Entries(self.storage, self.settings, self.clock, self._meaning)
 
     @part
     def backend(self) -> MemoryBackend:
-        """The backend for entries about users, chosen by the settings."""
+        """The backend for entries about users that the settings select."""
         from mnemos.entries.backend_choice import make_backend
 
         return make_backend(self.settings, lambda: self.entries)
 
     @part
     def templates(self) -> Templates:
-        """Templates: tool calls that worked, in files."""
-        # A program that only records should not wait for the import of templates.
+        """Templates: tool calls that worked, stored in files."""
+        # A program that only stores messages should not wait for this import.
         from mnemos.memory.session_templates import make_templates
 
         return make_templates(self)
@@ -181,7 +181,7 @@ class Memory(Resource):
     @part
     def workspace(self) -> Workspace:
         """The agent's SQL databases, in a sandbox that starts with the first call."""
-        # A program that only remembers should not wait for the import of the workspace.
+        # A program that only uses memory should not wait for this import.
         from mnemos.workspace.bridge import open_workspace
 
         return open_workspace(
@@ -202,7 +202,7 @@ class Memory(Resource):
 
     @part
     def embedding(self) -> Embedding:
-        """The vectors of this home, computed in the background or by ``embedding.catch_up()``."""
+        """The vectors of this home, made in the background or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
 
         wanted, may_write = self.settings.embedder, not self.settings.disabled
@@ -210,7 +210,7 @@ class Memory(Resource):
 
     @part
     def recaller(self) -> Recaller:
-        from mnemos.recall.recaller import Recaller  # numpy and more: only for questions
+        from mnemos.recall.recaller import Recaller  # imports numpy and more, which only questions need
 
         return Recaller(self.storage, self.embedding, self.clock, self.feeds.sources())
 
@@ -221,7 +221,7 @@ class Memory(Resource):
 
     @part
     def changes(self) -> Changes:
-        """The log of changes, undo and forget."""
+        """The log of changes, with undo and forget."""
         return Changes(self)
 
     def tables_block(self) -> str:
@@ -253,14 +253,14 @@ class Memory(Resource):
         explain: bool = False,
         probe: str | None = None,
     ) -> Recall:
-        """Answer a question from everything that is remembered: the best passages, and a text for a prompt.
+        """Answer a question from the whole memory: the best passages, and a text for a prompt.
 
-        ``budget``: maximum tokens of the text; None for no limit. ``now``: the time that "last week" in the
-        question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads the best passages
-        closely. ``user_id``: exclude other users' data. ``project``: only conversations about this project,
-        by path or last folder; by default the current one is preferred, unless ``all_projects`` is set.
-        ``as_of``: answer from what was known at that time. ``matches_only``: without messages that are only
-        next to a match. ``explain``: also explain how the answer was found. ``probe``: a passage to explain,
+        ``budget`` limits the tokens of the text; None means no limit. ``now`` is the time that phrases like
+        "last week" refer to. ``words_only`` doesn't use vectors. ``depth="deep"`` reads the best passages
+        closely. ``user_id`` excludes other users' data. ``project`` restricts conversations to a project, by
+        path or last folder; by default the current one is preferred, unless ``all_projects`` is set.
+        ``as_of`` answers from what was known at that time. ``matches_only`` leaves out messages that are only
+        next to a match. ``explain`` adds how the answer was found, and ``probe`` explains a given passage,
         found or not.
         """
         if not isinstance(query, str):
@@ -303,7 +303,7 @@ class Memory(Resource):
         project: str | None = None,
         user_id: str | None = None,
     ) -> list[MessageHit]:
-        """Find messages by their words, not by meaning; see ``sessions.search_messages``."""
+        """Find messages by their words, not their meaning; see ``sessions.search_messages``."""
         chosen: dict[str, Any] = {"since": since, "until": until, "project": project, "user_id": user_id}
         return self.sessions.search_messages(query, source, role, limit, sort=sort, **chosen)
 
@@ -327,7 +327,7 @@ class Memory(Resource):
     @staticmethod
     def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
         """Describe the operations of a set (``default``, ``sessions``, ``all``, …) as tools for a model."""
-        # The one import that points up: loaded when an operation is called.
+        # Imports upwards, so it is loaded only when an operation is called.
         from mnemos.operations import registry
 
         return registry.tools(format, tools)
@@ -335,7 +335,7 @@ class Memory(Resource):
     def call(
         self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
     ) -> dict[str, Any]:
-        """Run an operation by name and return its result with a readable ``text``."""
+        """Run an operation by name and return its result, with a readable ``text``."""
         from mnemos.operations import registry
 
         return registry.call(self, name, args, user_id=user_id)
@@ -349,7 +349,7 @@ class Memory(Resource):
         return self.changes.log(limit, before=before, since=since)
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest; see ``Changes.undo``."""
+        """Undo a logged change, by default the newest; see ``Changes.undo``."""
         return self.changes.undo(entry_id)
 
     def undo_notes(self) -> str:
@@ -357,17 +357,17 @@ class Memory(Resource):
         return self.changes.undo_notes()
 
     def forget(self, ref: str | Sequence[str], *, user_id: str | None = None) -> Forgotten:
-        """Withdraw the fact or note that words or ids refer to, or permanently erase what a reference names.
+        """Withdraw a fact or note by words or id, or permanently erase an item by its reference.
 
-        Words ("where I live") and ids (``f12``) can be undone. If it is unclear which one is meant, nothing
-        changes and ``candidates`` lists them. References (``message:ID``, ``session:ID``, ``fact:ID``,
-        ``note:ID``, ``entry:ID``, ``template:NAME``, or a list) are erased from rows, index and log, but
-        never another user's.
+        Withdrawing by words ("where I live") or id (``f12``) can be undone. If it is unclear which item is
+        meant, nothing changes and ``candidates`` lists the possible ones. Items named by references
+        (``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID``, ``template:NAME``, or a list)
+        are erased from the rows, the index and the log. Another user's items are never erased.
         """
         return self.changes.forget(ref, user_id)
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
-        """Make room in the notebook: move notes that state facts into facts, shorten verbose ones."""
+        """Make room in the notebook: turn notes that state facts into facts, and shorten verbose ones."""
         from mnemos.memory.optimize import relieve
 
         return relieve(self.notebook, self.facts, self.settings, threshold=threshold, dry_run=dry_run)
@@ -392,7 +392,7 @@ class Memory(Resource):
         return self.home.backup(target, progress)
 
     def backups(self) -> list[str]:
-        """List the backups that are still where they were written."""
+        """List the recorded backups whose files still exist."""
         return self.home.backups()
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
@@ -400,7 +400,7 @@ class Memory(Resource):
         return self.home.restore(backup)
 
     def export(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Exported:
-        """Write everything in this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
+        """Export this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
 
         The memory can be in use. The archive is written completely or not at all, and never overwrites a
         file.
@@ -409,24 +409,24 @@ class Memory(Resource):
 
         done = write_archive(self, path_of(path), progress or no_progress)
         if not self.storage.read_only:
-            # Listed as a copy when something is forgotten later.
+            # Recorded, so that a later ``forget`` lists it as a copy.
             self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
         return done
 
     def import_archive(
         self, path: str | os.PathLike[str], progress: Progress | None = None, *, allow: bool = False
     ) -> ArchiveReport:
-        """Import the items of an archive that this space lacks. All are verified before any is stored.
+        """Import the items of an archive that this space lacks, after verifying all of them.
 
-        Existing items are kept, unless the archive has newer ones. An import can be repeated, but not
-        undone. ``allow``: also import notes that look like prompt injections.
+        Existing items are kept, unless the archive has newer ones. An import can be repeated, but not undone.
+        ``allow`` also imports notes that look like prompt injections.
         """
         from mnemos.transfer.archive import archive_import
 
         return archive_import.import_archive(self, path_of(path), progress or no_progress, allow=allow)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
-        """Check that an archive is intact and that this space has all of its items. Changes nothing."""
+        """Check that an archive is intact and that this space has all its items. Changes nothing."""
         from mnemos.transfer.archive import archive_import
 
         return archive_import.compare_archive(self, path_of(path), progress or no_progress)
@@ -464,12 +464,12 @@ class Memory(Resource):
             try:
                 self.entries.settle(_CLOSE_SECONDS)
             except MnemosError:
-                # Closed before, or damaged: the next process reads entries without an index.
+                # It is already closed or damaged. The next process reads entries without an index.
                 pass
         self.feeds.finish()
 
     def _reset(self) -> None:
-        """Close everything, so that each part is created again on its next use."""
+        """Close everything, so that each part is made again on its next use."""
         self.close()
         for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
             del self.__dict__[name]
@@ -490,7 +490,7 @@ class Memory(Resource):
         return self.recaller.messages(query, filters, project=project)
 
     def _rank_facts(self, query: str, scope: str | None, limit: int, user: str | None) -> list[str]:
-        """Rank facts that answer a question, for memory_search; return their refs."""
+        """Rank facts that answer a question, for memory_search; return their references."""
         return self.recaller.refs(query, KIND, Filters(group=scope, user=user), limit)
 
     def _embedder(self, spec: str) -> Embedder:

@@ -1,7 +1,7 @@
 """Moving a memory between a home and a PostgreSQL server, space by space.
 
-Each space goes through an archive: exported, imported and compared. The source is only read. A migration that
-was interrupted is repeated, and stores what is missing.
+Each space is exported to an archive, imported and compared. The source is only read. Repeating an interrupted
+migration stores the missing items.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mnemos.transfer.archive.archive_writer import write_archive
 
 
 class Migrated(Struct, frozen=True):
-    """A space that is whole in the target: every item of the source was found there."""
+    """A migrated space: every item of the source was found in the target."""
 
     space: str
     sessions: int
@@ -33,7 +33,7 @@ class Migrated(Struct, frozen=True):
 def migrate(source: Settings, target: str) -> Iterator[Migrated]:
     """Copy every space to a URL or a folder, and verify each one.
 
-    Raises Refused, with the source untouched, if an item is not in the target as it was.
+    Raises Refused if an item in the target differs from the source, which stays untouched.
     """
     to_server = find_scheme(target) in SERVERS
     home: Any = source.home if to_server else target
@@ -57,7 +57,7 @@ def _migrate_space(name: str, source: Settings, home: Any, database: str) -> Mig
     ):
         archive = Path(folder) / "space.tar"
         write_archive(here, archive, no_progress)
-        # Notes that read like orders were allowed by a person before.
+        # A person has already allowed notes that look like orders.
         there.import_archive(archive, allow=True)
         comparison = there.compare_archive(archive)
         counts = [
@@ -82,7 +82,7 @@ def _migrate_space(name: str, source: Settings, home: Any, database: str) -> Mig
 
 
 def set_up_server(settings: Settings, role: str | None) -> str:
-    """Make the tables on a server, and let a role use them; return what was done."""
+    """Create the tables on a server and let a role use them; return a description."""
     with Memory(settings) as memory:
         storage = memory.storage
         if role is not None:
@@ -95,7 +95,7 @@ def set_up_server(settings: Settings, role: str | None) -> str:
 
 
 def distribute(settings: Settings) -> str:
-    """Spread the tables of a server over the workers of Citus; return what was done."""
+    """Distribute a server's tables over Citus workers; return a description."""
     with Memory(settings) as memory:
         storage: Any = memory.storage
         storage.distribute()

@@ -14,7 +14,7 @@ from mnemos.sessions.lookups import Clock
 
 @runtime_checkable
 class AnyMemory(Protocol):
-    """A memory of this machine or of a server, to tell one from a path with ``isinstance``."""
+    """A local or remote memory. ``isinstance`` tells it from a path."""
 
     def recall(self, query: str) -> Any: ...
 
@@ -36,10 +36,9 @@ def open(
 ) -> Memory:
     """Open the memory of a home (default: ``$MNEMOS_HOME`` or ``~/.mnemos``) in one space.
 
-    ``:memory:`` keeps everything in this process. ``http://…`` and ``https://…`` are the memory of a server.
-    ``token`` is for it (default: ``$MNEMOS_TOKEN``, or on this machine the owner's token in the home).
-    Further keyword arguments are settings, such as ``durability="full"`` or ``actor="me"``. The home is
-    created when it is missing.
+    ``:memory:`` keeps everything in this process. ``http://…`` and ``https://…`` connect to a server with
+    ``token`` (default: ``$MNEMOS_TOKEN``, or on this machine the owner's token in the home). Further keyword
+    arguments are settings, such as ``durability="full"`` or ``actor="me"``. A missing home is created.
     """
     memory = find(home_or_url, space=space, read_only=read_only, clock=clock, token=token, **flags)
     touch(memory)
@@ -55,7 +54,7 @@ def find(
     token: str | None = None,
     **flags: Any,
 ) -> Memory:
-    """Return a memory that is not opened yet."""
+    """Return a memory that opens when it is first used."""
     if find_scheme(home_or_url) not in ("http", "https"):
         if token is not None:
             raise InvalidInput("token is only for the URL of a server. Omit it, or pass http://HOST:PORT.")
@@ -67,14 +66,14 @@ def find(
             f"{', '.join(chosen)} can't be set here: the server has its own settings, and the token "
             "determines the space."
         )
-    # Points up like Memory.call: whoever opens a folder does not load the client.
+    # Imports upwards, like Memory.call: a program that opens a folder doesn't load the client.
     from mnemos.client.remote_memory import connect
 
     return cast(Memory, connect(str(home_or_url), token, read_only=read_only))
 
 
 def touch(memory: Memory) -> None:
-    """Raise now if a memory can't be opened, not when it is first used."""
+    """Open a memory now, so that a failure is raised here and not on first use."""
     if isinstance(memory, Memory):
         memory.storage  # noqa: B018
     else:

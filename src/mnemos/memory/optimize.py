@@ -1,4 +1,4 @@
-"""Making room in the notebook: notes that state facts become facts, verbose ones become shorter.
+"""Room in the notebook: notes that state facts become facts, and verbose ones become shorter.
 
 Nothing is lost: an entry leaves its file only after its facts are durably stored, and every change of a file
 can be undone.
@@ -27,15 +27,15 @@ from mnemos.text.secrets import find_secrets
 
 log = logging.getLogger("mnemos.memory")
 
-# A file that uses more than this percentage of its limit is shortened,
+# A file above this percentage of its limit is shortened,
 THRESHOLD: Final = 55
-# until it is below this one.
+# until it is below this percentage.
 GOAL: Final = 45
 
-# A file that uses at least this percentage is consolidated by a model first, if there is one.
+# From this percentage on, a file is first consolidated by a model, if one is configured.
 FULL: Final = 95
 
-# Longer entries stay, and only the first entries of a huge file are considered.
+# Longer entries are kept, and only the first entries of a huge file are considered.
 _LONGEST: Final = 2_000
 _MOST_ENTRIES: Final = 300
 
@@ -45,7 +45,7 @@ SHORTENED: Final = "shortened"
 CONSOLIDATED: Final = "consolidated"
 
 _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
-# An interface is more than an API.
+# An interface can be more than an API.
 _LONG: Final = {
     long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2 and long != "interface"
 }
@@ -53,7 +53,7 @@ _LONG: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of an entry, made or planned."""
+    """A made or planned change of an entry."""
 
     book: Book
     action: str
@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(slots=True)
 class Relieved:
-    """The use of each file in percent before and after, and the changes."""
+    """The changes, and how full each file was before and after, in percent."""
 
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def relieve(
     threshold: float = THRESHOLD,
     dry_run: bool = False,
 ) -> Relieved:
-    """Make room in each file above the threshold. A dry run changes nothing at all.
+    """Make room in each file above the threshold. A dry run changes nothing.
 
     A file that is nearly full is first consolidated by the model, if one is configured.
     """
@@ -94,7 +94,7 @@ def relieve(
             use = notebook.use(book)
             entries = notebook.entries(book)
         except MnemosError as exc:
-            # The other file may still need room.
+            # One file can't be read, but the other may still need room.
             done.unread[book] = str(exc)
             continue
         done.before[book] = done.after[book] = use.percent
@@ -106,12 +106,12 @@ def relieve(
 
 
 def abbreviate(entry: str) -> str:
-    """Shorten an entry by fewer words and short forms; names, code, quotations and addresses stay."""
+    """Shorten an entry by fewer words and short forms, but keep names, code, quotations and addresses."""
     return shorten(entry, _LONG)
 
 
 def parse_facts(entry: str, most: int) -> list[Statement]:
-    """Return the facts that an entry consists of; none if a part of it is something else."""
+    """Return the facts that an entry consists of, or none if any part isn't a fact."""
     try:
         if looks_like(entry):
             found = parse(entry, most=most)
@@ -132,13 +132,13 @@ def _parse_sentence(sentence: str, most: int) -> Statement:
 
 
 def _may_move(entry: str) -> bool:
-    """True unless the entry is too long for a fact, holds a secret, or gives the model orders."""
+    """True unless the entry is too long for a fact, contains a secret or gives the model orders."""
     return len(entry) <= _LONGEST and not find_secrets(entry) and not scan(entry)
 
 
 @dataclass(slots=True)
 class _Room:
-    """One file on its way below the goal."""
+    """A file that is shortened until it is below the goal."""
 
     notebook: Notebook
     facts: Facts
@@ -164,11 +164,11 @@ class _Room:
         return steps
 
     def _consolidate(self) -> Iterator[Step]:
-        """Let the model shorten the notes of a nearly full file. If it fails, the rules do it."""
+        """Let the model shorten the notes of a nearly full file. If that fails, the rules do it."""
         given = [entry for entry in self.entries[:_MOST_ENTRIES] if _may_move(entry)]
         if self.percent < FULL or not given or self.dry_run or not self.model.is_configured:
             return
-        # Requests to a model, which most homes have not.
+        # Imports requests to a model, and most homes have no model.
         from mnemos.memory.consolidation import consolidate_notes
 
         rest = [entry for entry in self.entries if entry not in given]
@@ -183,7 +183,7 @@ class _Room:
         yield Step(self.book, CONSOLIDATED, join_entries(given), shorter=join_entries(shorter))
 
     def _drop(self, entry: str) -> Step | None:
-        """Drop an entry that the facts already say."""
+        """Drop an entry that the facts already state."""
         if looks_like(entry):
             stated = parse_facts(entry, self.facts.longest)
             known = bool(stated) and all(self._is_live(one, one.content) for one in stated)
@@ -200,19 +200,19 @@ class _Room:
             # The live fact with the same key may be newer than the note.
             return None
         if not self.dry_run:
-            # Stored before it is removed: killed in between, it is in both places and dropped the next time.
-            # A note belongs to every prompt, not to the scope of the current work.
+            # The fact is stored before the note is removed. If the process is killed in between, the next run
+            # drops the note. Its facts get no scope, because a note belongs to every prompt.
             try:
                 self.facts.state(
                     statements,
                     guessed=not looks_like(entry),
                     undated=True,
                     unscoped=True,
-                    # The model keeps the notebook.
+                    # The notebook is written by the model, so the agent is the source.
                     stated_by="agent",
                 )
             except Refused:
-                # A part of it looks like a prompt injection.
+                # A part of the note looks like a prompt injection.
                 return None
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))

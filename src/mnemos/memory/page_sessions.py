@@ -1,7 +1,7 @@
 """Sessions of the page in a browser.
 
-A link has a code that works once, for some minutes. The page trades it for its own token, which
-expires when it is not used. ``page.json`` in the home keeps the hashes of both, so that every server of the
+A link has a code that works once and expires after a few minutes. The page trades it for its own token, which
+expires when it isn't used. The hashes of both are in ``page.json`` in the home, so that every server of the
 home knows them.
 """
 
@@ -49,7 +49,7 @@ class _Kept(msgspec.Struct, kw_only=True):
 
 
 def make_code(settings: Settings, now: float) -> str:
-    """Return a new code for the space of the settings; it works once, within five minutes."""
+    """Make a code for the settings' space. It works once, within five minutes."""
     settings.check_enabled()
     code = secrets.token_urlsafe(32)
     with _change(settings, now) as kept:
@@ -60,7 +60,7 @@ def make_code(settings: Settings, now: float) -> str:
 
 
 class PageSessions:
-    """The sessions of a home, as one of its servers sees them."""
+    """The page sessions of a home, as one of its servers sees them."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self._settings = settings
@@ -69,7 +69,7 @@ class PageSessions:
         self._tokens: dict[str, Token] = {}
 
     def trade(self, code: str) -> tuple[Token, str]:
-        """Return a session and its token for a code; one that is unknown, old or used raises NotAllowed."""
+        """Trade a code for a session and its token. An unknown, old or used code raises NotAllowed."""
         if not _CODE.fullmatch(code):
             raise NotAllowed(f"The code in this link is not valid. {_AGAIN}")
         hashed, now = hash_token(code.encode()), self._clock()
@@ -83,13 +83,13 @@ class PageSessions:
             return _add(kept, found.space, now)
 
     def branch(self, space: str) -> tuple[Token, str]:
-        """Return a session of the owner for another space."""
+        """Make a session of the owner for another space."""
         now = self._clock()
         with _change(self._settings, now) as kept:
             return _add(kept, space, now)
 
     def admit(self, given: bytes) -> Grant | None:
-        """Return the rights of a session, which stays valid for hours from now on; None if there is none."""
+        """Return the rights of a session and renew it for some hours; None if it is unknown."""
         now = self._clock()
         known = find_token(given, self._load(), now)
         if known is None:
@@ -135,7 +135,7 @@ def _add(kept: _Kept, space: str, now: float) -> tuple[Token, str]:
 
 @contextmanager
 def _change(settings: Settings, now: float) -> Iterator[_Kept]:
-    """Lock the file, and write what was changed, without what has expired. After an error nothing is."""
+    """Lock the file, and write the changes without expired items. After an error, nothing is written."""
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         kept = _read(settings)
         kept.codes = [one for one in kept.codes if one.expires_at > now]

@@ -1,7 +1,7 @@
-"""The log of recalls: the last questions that were asked, by whom, and what they found.
+"""The log of recalls: the last questions, who asked them, and their results.
 
-Recall is a read. A question is noted in memory, and stored by the background thread once nothing else
-happens, or when the memory is closed.
+Recall doesn't write. A question is noted in memory, then stored by the background thread when it is idle, or
+when the memory is closed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from mnemos.recall.answer import Recall
 
 KEPT: Final = 1_000
-# Questions that wait to be stored; older ones are dropped.
+# The number of questions that can wait to be stored. Older ones are dropped.
 _WAITING: Final = 200
 _LONGEST: Final = 2_000
-# A shorter text is in too many questions by chance.
+# A shorter text is contained in too many questions by chance.
 _TELLING: Final = 4
 
 log = logging.getLogger("mnemos.memory")
@@ -42,7 +42,7 @@ _PRIVATE: Final = "\0"
 
 @contextmanager
 def asked_in(session_id: str | None, *, private: bool = False) -> Iterator[None]:
-    """Log the questions asked meanwhile as those of a session; those of a private one are not logged."""
+    """Log questions asked in this context as a session's, or not at all if it is private."""
     token = _session.set(_PRIVATE if private else session_id or None)
     try:
         yield
@@ -59,7 +59,7 @@ class RecallLog:
         self._storing = threading.Lock()
 
     def note(self, found: Recall) -> bool:
-        """Note a question, in memory alone; False if none are logged."""
+        """Note a question in memory; False if questions are not logged."""
         session_id = _session.get()
         if not self._memory.settings.recall_log or session_id == _PRIVATE or not found.query.strip():
             return False
@@ -67,16 +67,16 @@ class RecallLog:
         return True
 
     def store(self) -> None:
-        """Store the questions that wait. Where something was removed since one was asked, it is dropped.
+        """Store the waiting questions, but drop those asked before the latest removal.
 
-        So another process that forgets a text does not find it in the log afterwards.
+        So a text that another process forgets can't enter the log afterwards.
         """
         memory = self._memory
         with self._storing:
             waiting = list(self._waiting)
             if not waiting or memory.storage.read_only or memory.settings.disabled:
                 return
-            # Nobody says for which of its sessions a program asks.
+            # It is unknown which session a question belongs to, so none are logged if one is private.
             rows = [] if memory.sessions.has_private else [self._make_row(*one) for one in waiting]
 
             def work(tx: Writes) -> None:
@@ -109,11 +109,11 @@ class RecallLog:
         )
 
     def list(self, limit: int = 50, *, before: int | None = None) -> list[RecallRow]:
-        """Return the newest questions first, without those that are not stored yet."""
+        """Return the stored questions, newest first."""
         return self._memory.storage.read(lambda tx: tx.recalls.newest(limit, before=before))
 
     def forget(self, refs: Sequence[str], texts: Sequence[str]) -> None:
-        """Erase questions that found one of these, were asked in a session among them, or repeat a text."""
+        """Erase questions that found one of these items, belong to a session among them, or repeat a text."""
         self._waiting.clear()
         telling = [text for text in (_fold(one) for one in texts) if len(text) >= _TELLING]
 

@@ -1,4 +1,4 @@
-"""Files that may still contain forgotten text: known copies, and files of ours that are searched."""
+"""Remnants of forgotten text: known copies, and our own files that still contain it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from mnemos.workspace import identifiers
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
 
-# The pieces that are looked for: bytes of the shortest, characters of the longest, and their number.
+# The pieces to search for: bytes of the shortest, characters of the longest, and how many.
 _SHORTEST: Final = 6
 _LONGEST: Final = 40
 _MOST_PIECES: Final = 300
-# Bytes that are searched in one call: about a second.
+# The number of bytes searched in one call, which takes about a second.
 _MOST_BYTES: Final = 256_000_000
 _MOST_FILES: Final = 20_000
 _BLOCK: Final = 4_000_000
@@ -36,7 +36,7 @@ _SERVER: Final = (
 )
 _SEARCH_MEMORY: Final = 64_000_000
 _QUERY_SECONDS: Final = 5.0
-# Formats escape or double these characters; the text between them is the same in all formats.
+# Formats escape or double these characters. The text between them is the same in all formats.
 _BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\"'\\<>|&`\ud800-\udfff]+")
 
 
@@ -45,14 +45,14 @@ class Remnants:
     copies: list[str] = field(default_factory=list)
     """Files that may contain forgotten text."""
     tables: list[str] = field(default_factory=list)
-    """Tables of the workspace that hold it, such as ``default.notes``."""
+    """Tables of the workspace that contain it, such as ``default.notes``."""
     unsearched: list[str] = field(default_factory=list)
-    """Files that were not searched: too large, not readable, or the text is too short to look for."""
+    """Files not searched: they are too large or unreadable, or the text is too short."""
 
     def describe(self) -> dict[str, Any]:
-        """Return the files as parts of an answer, with when each was last written.
+        """Describe the files for an answer, with the time each was last written.
 
-        A name that is not UTF-8 can't be part of an answer as it is.
+        Bytes of a name that aren't UTF-8 are replaced.
         """
         paths = dict.fromkeys([*self.copies, *self.unsearched])
         dates = {path: at for path in paths if (at := _read_status(Path(path)).st_mtime)}
@@ -65,11 +65,11 @@ class Remnants:
 
 
 def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
-    """Find the files that may still contain forgotten text.
+    """Find files that may still contain forgotten text.
 
-    Backups and archives are named without a search: they may be packed. Files of this space and plain exports
-    are named if they hold a piece of the texts. A database of the workspace that holds it in deleted rows
-    alone is compacted, which erases it.
+    Backups and archives are listed without a search, because they may be compressed. Files of this space and
+    plain exports are listed if they contain a piece of the texts. A workspace database that only has it in
+    deleted rows is compacted, which erases it.
     """
     found = Remnants([*memory.home.backups(), *memory.notebook.copies()])
     if memory.home.is_server:
@@ -94,7 +94,7 @@ def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
 
 
 def choose_pieces(texts: Iterable[str]) -> list[str]:
-    """Choose short pieces of texts to look for: one of each if there are many, of very many a sample."""
+    """Choose short pieces of texts to search for: one per text if there are many, or of a sample."""
     cut = [pieces for pieces in map(_cut, texts) if pieces]
     first = list(dict.fromkeys(pieces[0] for pieces in cut))
     further = dict.fromkeys(piece for pieces in cut for piece in pieces)
@@ -102,17 +102,17 @@ def choose_pieces(texts: Iterable[str]) -> list[str]:
 
 
 def _cut(text: str) -> list[str]:
-    """Return the beginnings and the ends of the longest stretches that look the same in every format."""
+    """Return the beginnings and ends of the longest stretches that are the same in every format."""
     stretches = sorted(map(str.strip, _BREAKS.split(text)), key=len, reverse=True)[:2]
     ends = [end.strip() for one in stretches for end in (one[:_LONGEST], one[-_LONGEST:])]
     return [end for end in ends if len(end.encode()) >= _SHORTEST]
 
 
 class _Search:
-    """A search for any of some pieces, within a limit of bytes, regardless of the case of their letters."""
+    """A case-insensitive search of files for any of the pieces, within a limit of bytes."""
 
     def __init__(self, pieces: Sequence[str], found: Remnants) -> None:
-        # Few processes search files.
+        # Imported here, because few processes search files.
         import re2  # type: ignore[import-untyped]
 
         self.pieces = pieces
@@ -126,7 +126,7 @@ class _Search:
         self._pattern = re2.compile(b"(?i)" + any_of_them, options)
 
     def has(self, path: Path) -> bool:
-        """True if a plain file has one of the pieces. One that can't be searched is noted."""
+        """True if a plain file contains one of the pieces. A file that can't be searched is noted."""
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(handle, "rb") as file:
@@ -151,7 +151,7 @@ class _Search:
 
 
 def _list_files(memory: Memory) -> Iterator[Path]:
-    """Yield the recorded exports, and the files in the folders of this space."""
+    """Yield the recorded exports and the files in this space's folders."""
     space = memory.settings.space
     databases, files = (identifiers.folder_of(memory.folder, kind, space) for kind in ("databases", "files"))
     folders = (folder_of(memory.settings) / "memories", memory.templates_folder, databases, files)
@@ -166,7 +166,7 @@ def _list_files(memory: Memory) -> Iterator[Path]:
 
 
 def _read_status(path: Path) -> os.stat_result:
-    """Return the status of a file; all zeros if there is none."""
+    """Return the status of a file, all zeros if there is none."""
     try:
         return path.lstat()
     except OSError:
@@ -174,7 +174,7 @@ def _read_status(path: Path) -> os.stat_result:
 
 
 def _is_dealt_with(memory: Memory, path: Path, search: _Search) -> bool:
-    """True for a database of the workspace that was compacted, or whose tables with the pieces are named."""
+    """True for a workspace database that was compacted, or whose tables with the pieces are listed."""
     databases = identifiers.folder_of(memory.folder, "databases", memory.settings.space)
     name = path.name.removesuffix("-wal").removesuffix(identifiers.SUFFIX)
     if path.parent != databases or path.name == name:
@@ -184,10 +184,10 @@ def _is_dealt_with(memory: Memory, path: Path, search: _Search) -> bool:
         if tables:
             search.found.tables = list(dict.fromkeys([*search.found.tables, *tables]))
             return True
-        # Only deleted rows have it.
+        # Only deleted rows contain it.
         memory.workspace.compact(name)
     except MnemosError:
-        # Locked, damaged, slow or not of the workspace: the file is named as it is.
+        # If it is locked, damaged, slow or not a workspace database, the file itself is listed.
         return False
     return not search.has(path)
 

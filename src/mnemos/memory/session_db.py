@@ -1,4 +1,4 @@
-"""Sessions in a database file of their own."""
+"""Sessions in their own database file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mnemos.settings import Settings
 
 
 class SessionDB(Resource, Sessions):
-    """Sessions in a database file of their own: what agent hosts open.
+    """Sessions in their own database file, for agent hosts.
 
-    ``db_path`` None is the database of the default home.
+    Without a ``db_path``, it is the database of the default home.
     """
 
     def __init__(

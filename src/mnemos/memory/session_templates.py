@@ -1,4 +1,4 @@
-"""Templates in their own folder: what agent hosts open next to their sessions."""
+"""Templates in their own folder, for agent hosts."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _choose_files(memory: Memory) -> TemplateFiles:
 
 
 class SessionTemplates(Resource, Templates):
-    """Templates of a folder, and the sessions to extract them from.
+    """The templates in a folder, and the sessions to extract them from.
 
-    ``template_dir`` None is the folder of the default home; ``session_db`` None its sessions, which are
-    opened when they are needed, and closed by ``close``.
+    By default, both are those of the default home, whose sessions are opened when they are needed and closed
+    by ``close``.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SessionTemplates(Resource, Templates):
         )
 
     def close(self) -> None:
-        """Close the sessions, if they were opened here. Closing twice does no harm."""
+        """Close the sessions if they were opened here. Closing twice is harmless."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None

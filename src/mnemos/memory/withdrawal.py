@@ -1,4 +1,4 @@
-"""Withdrawal in words: "forget where I live" finds the fact or note that is meant and retires it."""
+"""Withdrawal in words: "forget where I live" finds the matching fact or note and retires it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mnemos.notebook.notes import Book
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
 
-# Facts that are compared with a request.
+# The number of facts that are compared with a request.
 _COMPARED: Final = 32
 # "Forget facts f3 and f7".
 _BESIDE_IDS: Final = frozenset("forget withdraw please the fact facts note and".split())
@@ -30,27 +30,27 @@ _ID: Final = re.compile(r"f\d{1,17}|(?:memory|user):[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A fact or note that was withdrawn, or that could be meant."""
+    """A fact or note that was withdrawn, or that a request may refer to."""
 
     id: str
     kind: str
     text: str
     """Quoted as prompts show it."""
     at: float | None
-    """When a fact was learned, or a note was removed."""
+    """When the fact was learned or the note was removed."""
     message_id: int | None
-    """The message that stated it, which is kept."""
+    """The message that stated it. It is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
     items: tuple[Item, ...]
     entry: int | None
-    """The entry of the log that undoes it; None if nothing was withdrawn."""
+    """The log entry that undoes it, or None if nothing was withdrawn."""
     candidates: tuple[Item, ...] = ()
-    """The things that could be meant, if it is not clear; nothing was withdrawn then.
+    """The items that an ambiguous request may refer to. Nothing was withdrawn then.
 
-    The id of a note that was removed before is the reference that erases it from the log.
+    A note that was already removed has, as its id, the reference that erases it from the log.
     """
 
 
@@ -67,9 +67,9 @@ class _Note:
 
 
 def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Withdrawal:
-    """Withdraw the fact or note that an id or words mean; several ids must be of facts.
+    """Withdraw a fact or note by its id or by words. Several ids must be of facts.
 
-    Nothing that fits raises NotFound. If it is not clear what is meant, nothing is withdrawn.
+    Raises NotFound if nothing matches. If the request is ambiguous, nothing is withdrawn.
     """
     words = request.lower().replace(",", " ").split()
     ids = [word for word in words if word not in _BESIDE_IDS]
@@ -132,7 +132,7 @@ def _list_removed(memory: Memory) -> list[_Note]:
 
 
 def _describe(one: Fact | _Note) -> tuple[str, str]:
-    """Return the text of a fact or note, and further words for it."""
+    """Return the text of a fact or note, and further words that find it."""
     if isinstance(one, _Note):
         return one.entry, one.book
     line = f"{one.target} {one.content}"

@@ -31,7 +31,7 @@ class Book(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How full a file is, in characters of its joined entries."""
+    """The fill level of a file, in characters of its joined entries."""
 
     book: Book
     used: int
