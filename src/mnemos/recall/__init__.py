@@ -1,1 +1,1 @@
-"""One question over everything: lexical, semantic and temporal recall, packed into a token budget."""
+"""Recall: one lexical, semantic and temporal search of everything, packed into a token budget."""

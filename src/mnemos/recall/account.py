@@ -1,4 +1,4 @@
-"""The account of an answer: what was understood, what each stage did, and what each score is made of."""
+"""Accounts of answers: how the question was understood, the work of each stage, the parts of each score."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An answer with everything it was chosen from."""
+    """An answer, and the candidates it was chosen from."""
 
     answer: Recall
     ranked: Ranked
     holding: Sequence[tuple[Candidate, float]]
-    """The candidates that hold, with their scores, best first."""
+    """The valid candidates with their scores, best first."""
     close: frozenset[int]
-    """The ids of those that do not score far below the best."""
+    """The ids of candidates that don't score far below the best."""
     packed: Packed
     filters: Filters
     kinds: Sequence[str] | None
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def explain_outcome(outcome: Outcome, trace: Recorder, probe: str | None) -> Explanation:
-    """Explain an answer; with ``probe``, also the fate of the passage of that reference."""
+    """Explain an answer and, if ``probe`` is a passage's reference, the fate of that passage."""
     scene, fates = outcome.ranked.scene, outcome.packed.fates()
     by_key = {key_of(candidate): candidate for candidate, _ in outcome.holding}
     hits = []
@@ -59,7 +59,7 @@ def explain_outcome(outcome: Outcome, trace: Recorder, probe: str | None) -> Exp
 
 
 def key_of(candidate: Candidate) -> tuple[str, int | str]:
-    """Return the kind and the ref that the hit of a candidate has."""
+    """Return the kind and the reference of a candidate's hit."""
     passage = candidate.line.passage
     if passage is None:
         return "message", candidate.line.id

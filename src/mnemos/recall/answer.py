@@ -1,4 +1,4 @@
-"""Answers of recall: hits, best first, and the same as text for a prompt."""
+"""Answers of recall: the hits, best first, also as text for a prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnemos.errors import InvalidInput
 from mnemos.inputs import suggest
 from mnemos.text.tables import render_table
 
-# The number of hits and the token budget of the text, where the caller names none.
+# The default number of hits and token budget of the text.
 HITS = 20
 TOKENS = 2_400
 MOST_HITS = 200
@@ -20,12 +20,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 CURRENT = "current"
 SUPERSEDED = "superseded"
 OUTDATED = "possibly outdated"
-# Characters of a passage on one line.
+# The number of characters of a passage shown on one line.
 _LINE = 100
 
 
 def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
-    """Return kinds of passages; an unknown one raises InvalidInput."""
+    """Return kinds of passages. An unknown kind raises InvalidInput."""
     for kind in kinds or ():
         if kind not in KINDS:
             raise InvalidInput(f"Unknown kind {kind!r}.{suggest(kind, KINDS)} Use {', '.join(KINDS)}.")
@@ -34,19 +34,19 @@ def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RecallHit:
-    """A passage that answers a question, with its place and why it was chosen."""
+    """A passage that answers a question, with its origin and the reasons for choosing it."""
 
     kind: str
     """One of ``KINDS``."""
     ref: int | str
-    """The id of a message, or the name of anything else within its kind."""
+    """The id of a message, or the name of another passage within its kind."""
     session_id: str | None
     speaker: str
-    """The name of the speaker where it is known, else the role."""
+    """The name of the speaker, or the role if the name is unknown."""
     text: str
-    """The whole message; of a long one, the piece that matched."""
+    """The whole message, or the matching piece of a long one."""
     place: tuple[int, int]
-    """The start and end of ``text`` in the text it is from."""
+    """The start and end of ``text`` in the original text."""
     at: float
     score: float
     why: tuple[str, ...]
@@ -54,13 +54,13 @@ class RecallHit:
     title: str | None = None
     """The title of the conversation it is from."""
     project: str | None = None
-    """The project of that conversation: a repository or a folder."""
+    """The conversation's project: a repository or a folder."""
     state: str = CURRENT
     """``current``, ``superseded`` or ``possibly outdated``."""
     until: float | None = None
     """When it was replaced."""
     replaced_by: str | None = None
-    """The id of what replaced it, or may replace it."""
+    """The id of the fact that replaced it or may replace it."""
 
     def __str__(self) -> str:
         """Date, speaker and the beginning of the text, on one line."""
@@ -74,7 +74,7 @@ class RecallHit:
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """A reason for or against a passage, and what it adds to the score or takes from it."""
+    """A reason for or against a passage, and how much it changes the score."""
 
     name: str
     """The feature, such as ``words``."""
@@ -83,7 +83,7 @@ class ScorePart:
     label: str
     value: float
     weight: float
-    """1 for an adjustment that has no weight."""
+    """1 for an adjustment without a weight."""
     points: float
     """``value`` times ``weight``."""
     sentence: str
@@ -91,28 +91,28 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class HitExplanation:
-    """The score of a hit as a sum, and what became of it in the packed text."""
+    """The score of a hit as a sum, and the hit's fate in the packed text."""
 
     parts: tuple[ScorePart, ...]
-    """They add up to the score; sorted from the largest to the most negative."""
+    """The parts of the score, sorted from the largest to the most negative."""
     packed: str
     """``whole``, ``cut``, ``doubled`` or ``left out``."""
     same_as: str | None = None
-    """The hit that is shown in the place of a doubled one, as ``kind:ref``."""
+    """The hit that is shown instead of a doubled one, as ``kind:ref``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A question as it was understood."""
+    """The interpretation of a question."""
 
     words: tuple[str, ...]
-    """The words to look for, those that count most first."""
+    """The words to look for, the most important first."""
     shares: tuple[float, ...]
-    """The share of the whole question that each word counts."""
+    """The share of each word in the weight of the question."""
     passages: tuple[int, ...]
-    """The number of passages that have each word; a common one is estimated."""
+    """The number of passages that have each word, estimated for common words."""
     speakers: tuple[str, ...]
-    """Names of people who speak here."""
+    """Names of speakers in this memory."""
     codes: tuple[str, ...]
     asks_for: tuple[str, ...]
     """``a time``, ``a number``, ``a name``, ``the present``, ``the past``, ``words of the assistant``."""
@@ -127,24 +127,24 @@ class StageCounts:
     by_words: int
     by_vectors: int
     by_time: int
-    """Proposed by words, by vectors, or for their time alone."""
+    """Passages proposed by words, by vectors or only by time."""
     too_many: int
-    """Proposals that were not read, because others promised more."""
+    """Proposals that were not read because others were more promising."""
     read: int
     """Candidates: proposals and their neighbours."""
     judged: int
     ranked: int
-    """Judged ones that hold and do not score far below the best."""
+    """Judged candidates that are valid and don't score far below the best."""
     shown: int
     packed: int
-    """Hits whose text is in the packed text, whole or in part."""
+    """Hits that the packed text shows whole or in part."""
     cut: int
     doubled: int
 
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The stage that a passage reached, and why it went no further."""
+    """The stage that a passage reached, and why it got no further."""
 
     ref: str
     stage: str
@@ -157,42 +157,42 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An account of a question: what was understood, what each stage did and how long it took."""
+    """An account of a question: its interpretation, and the results and time of each stage."""
 
     understood: Understood
     counts: StageCounts
     tokens: int
-    """Of the packed text."""
+    """The number of tokens in the packed text."""
     milliseconds: dict[str, float]
-    """By stage, in their order."""
+    """The time of each stage, in order."""
     hits: tuple[HitExplanation, ...]
-    """One for each hit."""
+    """An explanation of each hit."""
     probed: Probed | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Recall:
-    """Hits best first, and the same as text for a prompt. It has a length and iterates over its hits."""
+    """The hits, best first, also as text for a prompt. Has a length and iterates over the hits."""
 
     query: str
     hits: tuple[RecallHit, ...]
     text: str
     mode: str
-    """``lexical``, ``lexical+static`` or ``lexical+model``: what was used; with ``+deep`` if read closely."""
+    """The search used: ``lexical``, ``lexical+static`` or ``lexical+model``; ``+deep`` if read closely."""
     coverage: float
-    """The share of passages that were compared by meaning; 0 where none were."""
+    """The share of passages compared by meaning, or 0 if none were."""
     left_out: int
-    """Hits that did not fit into the budget of ``text``."""
+    """The number of hits that didn't fit into the budget of ``text``."""
     notes: tuple[str, ...] = ()
-    """Remarks for the caller: a damaged model, the meaning of a time in the question."""
+    """Remarks for the caller, such as a damaged model, or how a time in the question was understood."""
     certainty: str = "good"
-    """``good``, ``weak`` if the hits may not answer the question, ``none`` if nothing does: no hits then."""
+    """``good``, ``weak`` if the hits may not answer the question, or ``none`` if there are no hits."""
     explanation: Explanation | None = None
-    """An account of the answer, if one was asked for."""
+    """An account of the answer, if it was requested."""
     milliseconds: float = field(default=0.0, compare=False)
-    """The time it took."""
+    """The time that the answer took."""
     state: tuple[int, ...] = field(default=(), compare=False)
-    """The version of the passages it was read from."""
+    """The version of the passages that the answer is from."""
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -215,7 +215,7 @@ class Recall:
 
 
 def _format_time(moment: float) -> str:
-    """A date and time of the reader's zone; ``undated`` for one that no calendar has."""
+    """Format a time in the reader's zone, or as ``undated`` if it is outside the calendar."""
     try:
         return f"{datetime.fromtimestamp(moment):%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""Candidates: proposals of words and of vectors, and their neighbours."""
+"""Candidates: passages proposed by words and by vectors, and their neighbours."""
 
 from __future__ import annotations
 
@@ -26,37 +26,36 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on conversations
-# is as good as with 100.
+# The number of proposals by words and by vectors. More cost time and find nothing: with 40 of each, recall on
+# conversations is as good as with 100.
 SEEDS = 40
 _SEEDS_ALONE = 25
-# Lines that are read for each of them, with its neighbours: those that promise most come first. This number
-# of bytes of a proposal costs as much as a line. Long ones are left out where little is left, unless they
-# promise most.
+# Lines read for each proposal, including neighbours, the most promising first. This number of bytes costs as
+# much as a line. Long proposals are left out when little room is left, unless they are the most promising.
 _LINES_PER_SEED = 7.5
 _LINES_PER_SEED_BY_WORDS = 15.0
 _BYTES_PER_LINE = 1_200
 _READ_ANYWAY = 10
-# Proposals from within the time that a question names.
+# The number of proposals from the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
-# A question about a time and nothing else is answered from all over it.
+# A question about only a time is answered from all parts of that time.
 _SLICES = 6
-# Proposals from the preferred project, which others may have crowded out.
+# The number of extra proposals from the preferred project, which others may have crowded out.
 _SEEDS_OF_PROJECT = 15
-# Where a question names somebody who speaks, most proposals come from conversations in which they take part,
-# unless these are too many to set them apart.
+# If a question names a speaker, most proposals come from conversations in which that person takes part,
+# unless there are too many of these.
 _SEEDS_OF_NAMED = 40
 _SEEDS_OF_OTHERS = 20
 _MOST_OF_NAMED = 300
-# Neighbours of a proposal that are judged too, and the lines around them that are read.
+# The number of neighbours judged with a proposal, and of further lines read around them.
 NEIGHBOURS = 2
 CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
 _LONG_SPAN = 40 * 86400.0
-# How much of a neighbour is read.
+# The number of characters read of a neighbour.
 NEIGHBOUR_CHARACTERS = 600
-# Fresh pieces that are looked up first; all others only when filters leave too few.
+# The number of fresh pieces looked up first. The others are only used if filters leave too few.
 _LOOKED_UP = 200
 
 
@@ -64,54 +63,54 @@ NO_OPENINGS: Mapping[str, Sequence[Glimpse]] = MappingProxyType({})
 
 
 class Sense(Struct, frozen=True):
-    """A question as a vector of a model."""
+    """A question as a model's vector."""
 
     model: str
     vector: NDArray[np.float32]
 
 
 class Asked(Struct, frozen=True):
-    """A question with the storage's statistics of its words."""
+    """A question with statistics of its words in the storage."""
 
     question: Question
     counts: tuple[int, ...]
     """The number of passages that have each word."""
     total: int
     seen: int
-    """The number of passages that the filters leave."""
+    """The number of passages that match the filters."""
     here: int
-    """The same for the preferred project, which is rated like a separate memory."""
+    """The number in the preferred project, which is rated like a separate memory."""
     speakers: tuple[str, ...] = ()
-    """Words of the question that are names of speakers."""
+    """Words of the question that are speakers' names."""
     unfed: Unfed = NOTHING_UNFED
     words_of_unfed: tuple[frozenset[int], ...] = ()
-    """For each passage that was added to the storage's own, the words of the question it has."""
+    """The question's words in each passage that was added to the storage's own."""
 
 
 class Gathered(Struct, frozen=True):
-    """Everything to be judged: proposals, the conversation around them, other passages."""
+    """The material to judge: proposals, the conversation around them, and other passages."""
 
     proposed: frozenset[int]
     strips: tuple[Strip, ...]
     passages: tuple[Passage, ...]
     cosines: dict[int, Near]
     units: Units | None = None
-    """The vectors of messages and passages, where there are any."""
+    """The existing vectors of messages and passages."""
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
-    """The first words of users in conversations without a title."""
+    """What users said first in conversations without a title."""
     standings: Standings = NOTHING_ENDED
     """The facts that are no longer true, or may not be."""
     of_named: frozenset[str] = frozenset()
-    """The conversations in which somebody the question names takes part."""
+    """Conversations in which somebody named in the question takes part."""
 
 
 def mention_end(span: Span) -> float:
-    """Return until when people talk about a time: a week longer for a day or a month."""
+    """Return the end of the period in which people talk about a time: a week later for a day or month."""
     return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
 
 def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
-    """Cut the time that a question names, within the filters, into equal parts."""
+    """Split the time that a question names, within the filters, into equal parts."""
     start = span.start if within.since is None else max(span.start, within.since)
     end = span.end if within.until is None else min(span.end, within.until)
     if math.isinf(end - start):
@@ -130,7 +129,7 @@ def look_up(
     kinds: Sequence[str] | None,
     project: str | None,
 ) -> Asked:
-    """Weigh the words of a question. Names of people who speak here are not looked for."""
+    """Weigh the words of a question. Speakers' names are not searched for."""
     forms = [word.form for word in question.words if word.form.isalpha()]
     names = frozenset(tx.passages.speakers([form for form in forms if form in question.mentioned]))
     question = question.without(names)
@@ -157,12 +156,12 @@ def gather(
     as_of: float | None = None,
     trace: Trace = NO_TRACE,
 ) -> Gathered:
-    """Read everything to be judged, in the caller's transaction.
+    """Read everything to judge, in the caller's transaction.
 
-    ``fresh``: pieces without stored vectors, nearest first. ``project``: the preferred one. ``as_of``: when
-    facts are to hold, if not now.
+    ``fresh``: pieces without stored vectors, nearest first. ``project``: the preferred one. ``as_of``: the
+    time at which facts must be valid, by default now.
     """
-    # Only messages have neighbours: any other proposal is one candidate.
+    # Only messages have neighbours. Any other proposal is a single candidate.
     alone = kinds is not None and MESSAGE not in kinds
     of_named = [] if alone else _find_sessions(tx, asked)
     limit = _SEEDS_ALONE if alone else SEEDS
@@ -183,7 +182,7 @@ def gather(
             until=min(mention_end(span), filters.until) if filters.until is not None else mention_end(span),
         )
         in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh, trace)
-        # The time alone may be all that links a question to its answer.
+        # The time may be the only link between a question and its answer.
         few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
         proposed |= in_time
         slices = 1 if asked.question.words else _SLICES
@@ -215,9 +214,9 @@ def gather(
 
 
 def _find_sessions(tx: Reads, asked: Asked) -> list[str]:
-    """Find the sessions in which somebody takes part whom the question names.
+    """Find the sessions in which a person named in the question takes part.
 
-    Names next to each other are one person's: their sessions have all of these names, if any has.
+    Adjacent names belong to one person, whose sessions have all of these names if any session does.
     """
     said = [fold(form) for form in re.findall(r"[^\W_]+", asked.question.text)]
     found: set[str] = set()
@@ -240,7 +239,7 @@ def add_unfed(
     kinds: Sequence[str] | None,
     trace: Trace = NO_TRACE,
 ) -> Gathered:
-    """Add the passages that the storage was not fed yet: the best by words and by vectors."""
+    """Add the best passages, by words and by vectors, that the storage doesn't have yet."""
     if not asked.unfed.added or are_of_messages(filters):
         return gathered
     allowed = {p.id: p for p in asked.unfed.added if kinds is None or p.kind in kinds}
@@ -270,7 +269,7 @@ def _propose(
     fresh: Sequence[Near],
     trace: Trace,
 ) -> set[int]:
-    """Propose the passages that words or vectors speak for, or both together."""
+    """Propose passages by words, by vectors, or by both together."""
     clauses = [word.clause for word in asked.question.words]
     best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
     scores = {seed.id: seed.score for seed in best}
@@ -303,7 +302,7 @@ def _find_fresh(
         for near in some:
             owner = owners.get(near.id)
             if owner is not None and owner not in best:
-                # The later parts of a long message are pieces of it.
+                # Later parts of a long message count as its pieces.
                 best[owner] = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
         if len(best) >= limit:
             break
@@ -311,9 +310,9 @@ def _find_fresh(
 
 
 def _within(passages: Sequence[int], sizes: Mapping[int, int], most: float) -> set[int]:
-    """Return the first passages that cost about as much as this many lines, with their neighbours.
+    """Return the first passages that, with neighbours, cost about as much as this many lines.
 
-    Neighbours have ids near each other, so passages close together cost little more than one.
+    Neighbours have adjacent ids, so passages close together cost little more than one.
     """
     kept: set[int] = set()
     read: set[int] = set()

@@ -1,10 +1,10 @@
-"""Certainty: is any hit an answer to the question?
+"""Certainty: the estimate of whether any hit answers the question.
 
-Scores compare hits of one question. A few absolute signals show if the best of them is an answer: its lead,
-its share of the question, and the similarity of the first ones in meaning. Where the question names somebody
-who speaks, it also counts if this person said it, or somebody else. The weights are two logistic regressions,
-for questions that name somebody and for others, over questions with and without an answer:
-``python -m benchmarks recall --certainty``.
+Scores only compare the hits of one question. A few absolute signals show if the best hit is an answer: its
+lead, its share of the question, and the similarity of the first hits in meaning. If the question names a
+speaker, it also matters who said the line. The weights come from two logistic regressions, for questions that
+name a speaker and for others, fitted on questions with and without an answer: ``python -m benchmarks recall
+--certainty``.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ UNNAMED_BY_WORDS: Final[Mapping[str, float]] = {
     "lead": 0.16, "share": 4.62, "passages": -0.18, "bias": -1.83,
 }  # fmt: skip
 
-# Unrelated texts are below this by chance.
+# Unrelated texts score up to this by chance.
 _NEAR_AT_ALL = 0.2
-# The least share of the best score that a hit has: with something of the question in it, or without.
+# The minimum share of the best score for a hit, with and without a part of the question in it.
 _LEAST_LINKED = 0.25
 _LEAST = 0.4
 _FIRST = 10
@@ -44,16 +44,16 @@ _LOOKED_AT = 5
 _NEAR = 3
 _COMPARED = 20
 _MOST_BY_NAMED = 6.0
-# Smaller memories were not measured.
+# Memories with fewer passages were not measured.
 _FEWEST = 40
-# The least evidence for an answer: the cosine of one of the first, plus this much for the whole question.
-# In a small memory, less is enough.
+# The minimum evidence for an answer: the cosine of one of the first hits, plus this much for the whole
+# question. In a small memory, less is enough.
 _LEAST_EVIDENCE = 0.49
 _SHARE = 0.76
 _SMALL = 100
-# By words alone, the least share of the question.
+# The minimum share of the question, if there are only words to go by.
 _LEAST_SHARE = 0.2
-# These say where to look, not if it is an answer.
+# Signs of where to look, not of an answer.
 _PREFERENCES = {name: features.HYBRID[name] for name in ("speaker", "of_named", "elsewhere")}
 _LINKS = ("in_span", "of_span", "codes", "latest")
 
@@ -66,7 +66,7 @@ def rate(
     has_vectors: bool,
 ) -> str:
     """Rate a ranking: ``good``, ``weak``, or ``none`` if nothing answers."""
-    # The vectors know little of other languages, and a question in Chinese has many words.
+    # The vectors cover other languages poorly, and a Chinese question has many words.
     may_be_far = asked.question.text.isascii() and not asked.speakers
     first = candidates[:_LOOKED_AT]
     if not candidates or (may_be_far and _is_far(first, asked.here, has_vectors=has_vectors)):
@@ -77,7 +77,7 @@ def rate(
 
 
 def choose_weights(*, names_somebody: bool, has_vectors: bool) -> Mapping[str, float]:
-    """Return the weights of the signals for a kind of question."""
+    """Choose the weights of the signals for a kind of question."""
     if has_vectors:
         return NAMED if names_somebody else UNNAMED
     return NAMED_BY_WORDS if names_somebody else UNNAMED_BY_WORDS
@@ -86,7 +86,7 @@ def choose_weights(*, names_somebody: bool, has_vectors: bool) -> Mapping[str, f
 def measure_signals(
     candidates: Sequence[Candidate], scores: Sequence[float], passages: int
 ) -> dict[str, float]:
-    """Return the signals of a ranking that has at least one candidate."""
+    """Measure the signals of a ranking that has at least one candidate."""
     return {
         "lead": scores[0] - scores[:_FIRST][-1],
         "share": _share(candidates[0]),
@@ -98,9 +98,9 @@ def measure_signals(
 
 
 def _compare_speakers(candidates: Sequence[Candidate], scores: Sequence[float]) -> float:
-    """Return how much better the best line of the person named is than that of others.
+    """Return the lead of the named person's best line over that of others.
 
-    A question about the wrong person finds what somebody else said.
+    A question about the wrong person finds lines that somebody else said.
     """
     best = {0.0: 0.0, 0.5: 0.0, 1.0: 0.0}
     for candidate, score in zip(candidates, scores, strict=False):
@@ -110,7 +110,7 @@ def _compare_speakers(candidates: Sequence[Candidate], scores: Sequence[float]) 
 
 
 def _is_far(first: Sequence[Candidate], passages: int, *, has_vectors: bool) -> bool:
-    """True if neither words nor meaning nor a time or a number link any of the first to the question."""
+    """True if no word, meaning, time or number links any of the first hits to the question."""
     if any(candidate.features[name] > 0 for candidate in first for name in _LINKS):
         return False
     share = max(map(_share, first))
@@ -121,7 +121,7 @@ def _is_far(first: Sequence[Candidate], passages: int, *, has_vectors: bool) -> 
 
 
 def _share(candidate: Candidate) -> float:
-    """Return the share of the question that a line has, or the question that it replies to."""
+    """Return the share of the question in a line, or in the question that it replies to."""
     return max(candidate.features["cover"], candidate.features["replies"])
 
 
@@ -130,7 +130,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def is_linked(candidate: Candidate) -> bool:
-    """True if it has a word of the question or a related one, is near it, or of the time asked about."""
+    """True if a candidate has a word of the question or a related one, its meaning, or the time asked for."""
     line, features = candidate.line, candidate.features
     return (
         bool(line.strengths) or line.cosine >= _NEAR_AT_ALL or features["in_span"] + features["of_span"] > 0
@@ -138,9 +138,9 @@ def is_linked(candidate: Candidate) -> bool:
 
 
 def find_close(ranked: Sequence[tuple[Candidate, float]]) -> frozenset[int]:
-    """Return the ids of the candidates that do not score far below the best.
+    """Return the ids of the candidates that don't score far below the best.
 
-    Facts and notes lack what a conversation adds to a score: something of the question is enough.
+    Facts and notes only need a part of the question, because no conversation adds to their scores.
     """
     best = max((score for _, score in ranked), default=0.0)
     close = set()

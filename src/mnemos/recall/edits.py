@@ -1,8 +1,8 @@
-"""Passages that the storage was not fed yet: hand-edited files and entries that are not indexed.
+"""Passages that the storage doesn't have yet: hand-edited files and entries that are not indexed.
 
-People edit notes and templates by hand, and storing an entry writes only its row. A question must find
-both at once without writing anything. So the files are compared with the storage, by their signatures first,
-and differences are proposed from memory.
+People edit notes and templates by hand, and storing an entry writes only its row. A question must find both
+at once, without writing anything. So the files are compared with the storage, first by their signatures, and
+differences are proposed from memory.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from mnemos.storage.passages import Passage
 
 log = logging.getLogger("mnemos.recall")
 
-# Entries that are read one by one; a larger backlog waits for the index.
+# The number of entries read one by one. A larger backlog waits for the index.
 _MOST_ENTRIES = 2_000
 _ENTRY_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Passages kept in files: of one kind, with refs of one prefix."""
+    """Passages in files, of one kind and with references of one prefix."""
 
     kind: str
     prefix: str
     signature: Callable[[], object]
-    """A value that changes whenever the files do, cheap to compute."""
+    """Returns a value that changes whenever the files do, and is cheap to compute."""
     read: Callable[[], Iterable[Passage]]
-    """The passages as the files have them now. Their ids mean nothing."""
+    """Returns the passages that are in the files now. Their ids have no meaning."""
 
 
 class Unfed(Struct, frozen=True):
     """The difference between the files and the storage."""
 
     added: tuple[Passage, ...] = ()
-    """With negative ids, which nothing in a storage has."""
+    """Passages with negative ids, which nothing in a storage has."""
     gone: frozenset[int] = frozenset()
-    """Ids of stored passages that were edited or deleted since."""
+    """Ids of stored passages that were since edited or deleted."""
     version: tuple[int, ...] = ()
-    """The version of the passages that were compared."""
+    """The version of the stored passages in the comparison."""
 
 
 NOTHING_UNFED = Unfed()
 
 
 class Edits:
-    """Compares files with the passages that the storage has of them."""
+    """Compares files with their passages in the storage."""
 
     def __init__(self, sources: Sequence[Source] = ()) -> None:
         self._sources = sources
         self._agreed: dict[tuple[str, str], object] = {}
         self.unfed: set[tuple[str, str]] = set()
-        """The sources that the last comparison found a difference in, by kind and prefix."""
+        """The kinds and prefixes of sources in which the last comparison found a difference."""
 
     def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER, now: float = 0.0) -> Unfed:
-        """Find all passages of these kinds that the storage lacks. Entries: those of one user.
+        """Find all passages of these kinds, for entries those of one user, that the storage lacks.
 
-        Passages of entries that have expired are gone.
+        Expired entries count as deleted.
         """
         added: list[Passage] = []
         gone: set[int] = set()

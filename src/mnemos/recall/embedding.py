@@ -1,8 +1,9 @@
-"""The vectors of a storage, kept up with its passages outside transactions.
+"""The vectors of a storage, which are kept up to date with its passages.
 
-A step reads some passages without vectors, embeds them, and stores the vectors if nothing was erased
-in the meantime. Any process may do a step. The loser of a race discards its work. If the model is changed,
-the vectors of the former one serve until the new one has caught up, then they are removed.
+A step reads some passages without vectors, embeds them outside any transaction, and stores the vectors if
+nothing was erased in the meantime. Any process may do a step. The loser of a race discards its work. After a
+change of the model, the former model's vectors are used until the new one has caught up, and are then
+removed.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.recall")
 
-# Text embedded in one step: some tens of milliseconds.
+# The number of characters embedded in one step, which takes some tens of milliseconds.
 _STEP_CHARACTERS = 60_000
 _SEPARATOR = " | "
 # 0.29 * 100 is a little less than 29.
 _TINY = 1e-9
-# Seconds to wait for other writers, however long it may take in all.
+# Seconds to wait for other writers, regardless of the total time allowed.
 _PATIENCE = 10.0
-# Chunks of a former model removed in one transaction.
+# The number of a former model's chunks removed in one transaction.
 _DROPPED = 16
 
 
 class Stored(Struct, frozen=True):
-    """The vectors of a storage: the coverage of each model, and the number of passages."""
+    """The state of a storage's vectors: each model's coverage, and the number of passages."""
 
     coverages: Sequence[Coverage]
     total: int
@@ -51,7 +52,7 @@ class Stored(Struct, frozen=True):
 
 
 class Embedding:
-    """The vectors of one storage. The name ``none`` means none; ``make`` makes any other embedder."""
+    """The vectors of one storage. ``none`` means no vectors; ``make`` makes any other embedder."""
 
     def __init__(
         self, storage: Storage, spec: str, make: Callable[[str], Embedder], *, may_write: bool = True
@@ -61,7 +62,7 @@ class Embedding:
         self._make = make
         self._may_write = may_write
         self.failure: str | None = None
-        """The reason why the last step failed, if it did."""
+        """The reason why the last step failed, if any."""
         self._former: dict[str, Embedder | None] = {}
 
     @property
@@ -70,11 +71,11 @@ class Embedding:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The wanted model. Raises Unavailable when it is not available."""
+        """The configured model. Raises Unavailable if it can't be used."""
         return self._make(self._spec)
 
     def step(self, *, within: float | None = None) -> bool:
-        """Embed a little. False when nothing is left. Waits up to ``within`` seconds for other writers."""
+        """Do one step; False if nothing is left. Waits up to ``within`` seconds for other writers."""
         model = self.model
         todo = self._storage.read(lambda tx: tx.vectors.pending(model, characters=_STEP_CHARACTERS))
         if todo is None:
@@ -85,7 +86,7 @@ class Embedding:
         return True
 
     def in_background(self) -> bool:
-        """Do a step in a background thread; without an available model there is nothing to do."""
+        """Do one step in a background thread; False too if the model is not available."""
         try:
             return self.step()
         except (Unavailable, InvalidInput) as exc:
@@ -95,7 +96,7 @@ class Embedding:
             return False
 
     def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Embed missing vectors for up to about ``seconds``. A busy or read-only storage is left alone."""
+        """Embed for up to about ``seconds``. A busy or read-only storage is left alone."""
         if self._storage.read_only or not self._may_write:
             return
         deadline = None if seconds is None else time.monotonic() + seconds
@@ -109,7 +110,7 @@ class Embedding:
                 progress(self.coverage().share)
 
     def catch_up_if_fast(self, seconds: float) -> None:
-        """Catch up if a static model is already loaded: any other would keep its caller waiting."""
+        """Catch up if a static model is already loaded. Any other would keep the caller waiting."""
         if "embedder" in self.__dict__ and self.embedder.kind == "static":
             self.catch_up(seconds)
 
@@ -117,9 +118,9 @@ class Embedding:
         return self._own(self._storage.read(Stored.read))
 
     def peek(self) -> Coverage | None:
-        """Return the coverage without loading the model; None where no vectors are wanted.
+        """Return the coverage without loading the model, or None if no vectors are wanted.
 
-        Vectors of an older version of the same model count until new ones are begun.
+        Vectors of an older version of the same model count until the first new ones are stored.
         """
         if not self.is_wanted:
             return None
@@ -128,7 +129,7 @@ class Embedding:
         return next(named, Coverage(self._spec, 0, 0, stored.total))
 
     def serve(self, stored: Stored) -> tuple[Embedder, Coverage]:
-        """Choose the model to answer with: the wanted one, or a former one that covers more."""
+        """Choose the model to answer with: the configured one, or a former one that covers more."""
         own = self._own(stored)
         if own.share < 1.0:
             for coverage in stored.coverages:
@@ -138,7 +139,7 @@ class Embedding:
 
     @property
     def model(self) -> str:
-        """The name that vectors of the wanted model are stored under."""
+        """The name that the configured model's vectors are stored under."""
         return name_model(self._spec, self.embedder)
 
     def _own(self, stored: Stored) -> Coverage:
@@ -148,7 +149,7 @@ class Embedding:
         return Coverage(self.model, self.embedder.dim, 0, stored.total)
 
     def _former_embedder(self, model: str) -> Embedder | None:
-        """Return the embedder that made vectors before, if it is still available."""
+        """Return the embedder that made the former vectors, if it is still available."""
         if model not in self._former:
             try:
                 embedder = self._make(model.partition(_SEPARATOR)[0])
@@ -160,20 +161,20 @@ class Embedding:
         return self._former[model]
 
     def _drop_former(self, model: str, within: float | None) -> bool:
-        """Remove vectors of other models, once the wanted one has all of its own."""
+        """Remove other models' vectors once the configured model's are complete."""
         if not self._storage.read(lambda tx: tx.vectors.has_others(model)):
             return False
         return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED), within=within)
 
 
 def describe_coverage(share: float) -> str:
-    """Describe the share indexed for meaning, rounded down, and how to finish it."""
+    """Describe the share indexed for semantic search, rounded down, and how to complete it."""
     done = f"{int(share * 100 + _TINY)}% of messages indexed for meaning"
     return done if share >= 1 else f"{done}; `mnemos optimize` finishes it"
 
 
 def describe_search(share: float | None, *, deep: bool = False) -> str:
-    """Describe the kind of search, and its coverage unless complete; None: words alone."""
+    """Describe the kind of search, and its coverage unless complete. None means keywords only."""
     read = ", best ones read closely" if deep else ""
     if share is None:
         return f"keyword search{read}"
@@ -182,7 +183,7 @@ def describe_search(share: float | None, *, deep: bool = False) -> str:
 
 
 def name_model(spec: str, embedder: Embedder) -> str:
-    """Return the name vectors are stored under: the setting, the model, and the rule texts were cut by."""
+    """Name vectors by the setting, the model and the version of the rule that cuts texts."""
     return _SEPARATOR.join((spec, embedder.name, str(pieces.RULE_VERSION)))
 
 
@@ -194,7 +195,7 @@ def _new_vectors(embedder: Embedder, todo: Unembedded) -> NewVectors:
 def embed_pieces(
     embedder: Embedder, passages: Sequence[tuple[int, str]]
 ) -> tuple[list[int], NDArray[np.float32]]:
-    """Embed every piece of these passages; return keys and vectors."""
+    """Embed every piece of these passages; return their keys and vectors."""
     keys: list[int] = []
     texts: list[str] = []
     for passage, text in passages:
@@ -202,7 +203,7 @@ def embed_pieces(
             keys.append((passage << PIECE_BITS) + number)
             texts.append(text[start:end])
     if not texts:
-        # numpy: only where there is something to embed.
+        # Imported here, because numpy is only needed if there is something to embed.
         import numpy as np
 
         return keys, np.zeros((0, embedder.dim), np.float32)
@@ -210,13 +211,13 @@ def embed_pieces(
 
 
 def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    """Embed texts. Any failure of a plug-in raises ModelUnavailable."""
+    """Embed texts. A plug-in's failure raises ModelUnavailable."""
     try:
         vectors = embedder.embed(texts)
         shape = tuple(vectors.shape)
     except MnemosError:
         raise
-    except Exception as exc:  # Other people's code: its errors are not ours.
+    except Exception as exc:  # Plug-ins may raise anything.
         raise ModelUnavailable(f"The embedder {embedder.name!r} failed: {exc!r}.") from exc
     if shape != (len(texts), embedder.dim):
         raise ModelUnavailable(
@@ -227,7 +228,7 @@ def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:
-    """Quantise vectors to signed bytes, the largest component as 127, and to sign bits."""
+    """Quantise vectors to signed bytes, with the largest component as 127, and to sign bits."""
     import numpy as np
 
     largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)

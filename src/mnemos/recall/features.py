@@ -1,13 +1,13 @@
-"""Features of a line as the answer to a question, and the weights they count with.
+"""Features of a line as the answer to a question, and their weights.
 
-Features without a natural bound are divided by the highest among the candidates of the question, so that a
+Features without a natural bound are divided by the highest value among the question's candidates, so that a
 weight means the same for every question. A score is the weighted sum of a line's features.
 
 The weights come from a listwise fit on five LoCoMo conversations and fifty LongMemEval questions together,
-each held out in turn, and are rounded to quarters. ``python -m benchmarks recall --fit`` shows what a new fit
-would say and what it would bring. ``machine`` and ``asked_machine`` are less than the fit says, because few
-of those questions are about them. ``codes``, ``latest`` and ``elsewhere`` were set by hand, because none are.
-So was ``repeats``: a question that was asked before comes after everything that may answer it.
+each held out in turn, and are rounded to quarters. ``python -m benchmarks recall --fit`` shows the weights of
+a new fit and their effect. ``machine`` and ``asked_machine`` are lower than fitted, because few of those
+questions are about them. ``codes``, ``latest`` and ``elsewhere`` were set by hand, because no question is.
+``repeats`` was too: an earlier question comes after everything that may answer it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from mnemos.text.words import STOP_WORDS, fold, runs, split_runs, stem
 
 _K1 = 1.2
 _B = 0.75
-# The weight of a neighbour's words, by its distance.
+# The weight of a neighbour's words, by distance.
 _DECAY = tuple(0.4 * 0.6**distance for distance in range(CONTEXT))
-# A long line speaks for itself.
+# A line with more words is understood without its neighbours.
 _SPEAKS_FOR_ITSELF = 40
 _WORDS_OF_A_STATEMENT = 8
-# Calls and results of an agent's tools count less than its words.
+# An agent's tool calls and results count less than its words.
 _OF_A_TOOL = 0.75
-# A question asked again may have a greeting before it, and a quarter of other words.
+# A repeated question may begin with a greeting, and a quarter of its words may differ.
 _LONGEST_REPEAT = 400
 _WORDS_OF_COURTESY = 2
 _REPEATS = 0.75
@@ -53,22 +53,22 @@ _NUMBER = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?\"\n(] )(?<!^)\b[A-Z][a-zA-Z'’&]+|\"[^\"]{3,60}\"")
 
-# An assistant's line with none of the words says something about them from this cosine on.
+# From this cosine on, an assistant's line without any of the words is still about them.
 _NEAR = 0.3
-# Candidates that are looked at closely.
+# The number of candidates that are judged closely.
 _LOOKED_AT = 70
 
-# Set for a few that lead, after everything else.
+# Set last, and only for the few leading candidates.
 SENTENCE = "meaning_of_sentence"
-# The rating of the reranker for those that lead, minus that of the best of them.
+# The reranker's rating of a leading candidate, minus that of the best one.
 DEEP = "deep"
-# The points that a candidate lost because the reranker did not read it.
+# The points that a candidate lost because the reranker didn't read it.
 UNREAD = "unread"
 
 # Has no weight of its own.
 RESTATES = "restates"
 _LEAST_REPEATED = 0.2
-# Words of a question that tells only what it asks for.
+# The number of words of a question that says only what it asks for.
 _SHORT_QUESTION = 4
 
 UNBOUNDED = ("words", "meaning", "meaning_around")
@@ -83,7 +83,7 @@ class Candidate:
 
 
 def judge(scene: Scene, trace: Trace = NO_TRACE) -> list[Candidate]:
-    """Judge the candidates. Of many, only those that words and meaning speak for are kept."""
+    """Judge the candidates. If there are many, only the most promising are kept."""
     found = list(_candidates(scene))
     if not found:
         return []
@@ -111,7 +111,7 @@ def _candidates(scene: Scene) -> Iterator[Candidate]:
 
 
 def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
-    """Keep those that can win: a candidate without words or nearness cannot by the rest."""
+    """Keep the candidates that can win, which takes matching words or a similar meaning."""
     if len(found) <= _LOOKED_AT:
         return found
     first = ("words", "session", "meaning", "meaning_around")
@@ -131,7 +131,7 @@ def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
 
 
 def _context(scene: Scene, found: list[Candidate]) -> None:
-    """Rate words (BM25) and nearness in meaning, of the line and, fainter, of its neighbours."""
+    """Rate words (BM25) and similarity of a line and, with less weight, of its neighbours."""
     neighbours = [_neighbours(candidate) for candidate in found]
     surroundings = [_around(c.line, near) for c, near in zip(found, neighbours, strict=True)]
     average = sum([length for _, length in surroundings]) / len(found)
@@ -150,7 +150,7 @@ def _context(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _around(line: Line, neighbours: list[tuple[float, Line]]) -> tuple[dict[int, float], float]:
-    """Count the words of the line and, in part, of its neighbours; the length likewise."""
+    """Count the words and length of a line, and in part those of its neighbours."""
     counts = dict(line.strengths)
     length = float(line.length)
     for share, neighbour in neighbours:
@@ -161,7 +161,7 @@ def _around(line: Line, neighbours: list[tuple[float, Line]]) -> tuple[dict[int,
 
 
 def _neighbours(candidate: Candidate) -> list[tuple[float, Line]]:
-    """Return the lines around it that lend their words, near ones first, and the share they lend."""
+    """Return the surrounding lines that lend their words, nearest first, and the share they lend."""
     stretch = candidate.stretch
     if stretch is None:
         return []
@@ -186,7 +186,7 @@ def _bm25(scene: Scene, counts: dict[int, float], length: float, average: float)
 
 
 def _session(scene: Scene, found: list[Candidate]) -> None:
-    """Rate how much of the question a conversation has in its candidates."""
+    """Rate the share of the question that a conversation's candidates contain."""
     there: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for candidate in found:
         if candidate.stretch is None:
@@ -220,7 +220,7 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
     features["number"] = float(question.wants_number and has_number(text))
     features["name"] = float(question.wants_name and _names_something(text, scene))
     features["asks"] = _asks(text) if question.is_question else 0.0
-    # A line with little of the question does not repeat it, so most lines need not be read again.
+    # A line with little of the question can't repeat it, so most lines need not be read again.
     may_repeat = question.is_question and line.cover >= _LEAST_REPEATED
     repeated, features[RESTATES] = _restates(text, question) if may_repeat else (0.0, 0.0)
     features["repeats"] = float(repeated >= _REPEATS)
@@ -233,7 +233,7 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
 
 
 def _is_of(line: Line, named: frozenset[str], scene: Scene) -> bool:
-    """True if somebody named says it. Facts and the like belong to the user, and to those they name."""
+    """True if a named person said it. Facts and the like count for the user and people they name."""
     if line.passage is None:
         return line.speaker in named
     return "user" in named or _mentions_named(line, scene)
@@ -248,7 +248,7 @@ def has_number(text: str) -> bool:
 
 
 def _codes(scene: Scene, line: Line) -> float:
-    """Return the share of the question's numbers and identifiers that the line has."""
+    """Return the share of the question's numbers and identifiers in the line."""
     codes = scene.codes
     if not codes:
         return 0.0
@@ -256,12 +256,12 @@ def _codes(scene: Scene, line: Line) -> float:
 
 
 def _names_something(text: str, scene: Scene) -> bool:
-    """True if the text has a name or a title other than a speaker's."""
+    """True if the text has a name or title other than a speaker's."""
     return any(fold(name) not in scene.names for name in _NAME.findall(text))
 
 
 def _asks(text: str) -> float:
-    """Rate how much of the text is a mere question, which is seldom an answer."""
+    """Rate how much of a text is questions, which are seldom answers."""
     if "?" not in text and "？" not in text:
         return 0.0
     stated = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith(("?", "？"))]
@@ -270,10 +270,10 @@ def _asks(text: str) -> float:
 
 
 def _restates(text: str, question: Question) -> tuple[float, float]:
-    """Rate how much of a text that only asks is in the question.
+    """Rate how much of a text that only asks repeats the question.
 
-    The second rate is higher for a short text if the question is shorter still: few words say little except
-    what they ask.
+    The second rate is higher for a short text if the question is even shorter, because a few words say little
+    besides what they ask.
     """
     if len(text) > _LONGEST_REPEAT:
         return 0.0, 0.0
@@ -289,14 +289,14 @@ def _restates(text: str, question: Question) -> tuple[float, float]:
 
 
 def _telling(text: str) -> set[str]:
-    """Return the stems of the words that say something."""
+    """Return the stems of meaningful words."""
     return {stem(form) for run in runs(text) for form in run.forms if form not in STOP_WORDS}
 
 
 def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
-    """Rate whether the line is from the time that the question names, or mentions that time.
+    """Rate if the line is from the time that the question names, or mentions that time.
 
-    People talk about a day or a week within the next one.
+    People talk about a day or a week during the following one.
     """
     span = scene.asked.question.span
     if span is None:
@@ -315,11 +315,11 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
     return within, float(of_it)
 
 
-# --- the line alongside others -----------------------------------------------------------------
+# --- the line among others ---------------------------------------------------------------------
 
 
 def _beside(scene: Scene, candidate: Candidate) -> None:
-    """Rate the line as the reply to a question that has the words."""
+    """Rate the line as a reply to a question that has the words."""
     candidate.features["replies"] = 0.0
     stretch = candidate.stretch
     if stretch is None:
@@ -334,14 +334,14 @@ def _beside(scene: Scene, candidate: Candidate) -> None:
 
 
 def _says_something(candidate: Candidate) -> bool:
-    """False for "Noted!" and the like, which owe everything to the lines around them."""
+    """False for "Noted!" and the like, which only score through the lines around them."""
     line, features = candidate.line, candidate.features
     has_kind = features["time"] + features["number"] + features["name"] > 0
     return bool(line.strengths) or line.cosine >= _NEAR or has_kind
 
 
 def _latest(scene: Scene, found: list[Candidate]) -> None:
-    """Rate how new the line is among those on the subject, for a question about the present."""
+    """Rate how new a line is among those on the subject, for questions about the present."""
     for candidate in found:
         candidate.features["latest"] = 0.0
     if not scene.asked.question.wants_latest:
@@ -353,7 +353,7 @@ def _latest(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
-    """Mark candidates of other projects, and of people who are named. Facts belong to all projects."""
+    """Mark candidates from other projects or by named people. Facts belong to all projects."""
     for candidate in found:
         said_in = candidate.stretch.project if candidate.stretch else None
         is_other = None not in (scene.project, said_in) and said_in != scene.project
@@ -364,13 +364,13 @@ def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _find_named(scene: Scene) -> frozenset[str]:
-    """Return the speaker that the question names, or those who share the name; empty for several people.
+    """Return the named speaker, or those who share the name; empty if several are named.
 
-    Of "Tom Becker" and "Tom Wright", the one with more words of the name. Where people with names speak, "I"
-    is the user, who has none.
+    Of "Tom Becker" and "Tom Wright", the one with more words of the name counts. If other speakers have
+    names, "I" is the user, who has none.
     """
     question = scene.asked.question
-    # Will and May are words too: as names they are written so.
+    # Will and May are also words, and are only names if capitalized.
     sure = (question.mentioned - STOP_WORDS - _MONTHS) | question.capitalised
     shared = {name: sure & words for name, words in scene.speakers.items()}
     most = max(map(len, shared.values()), default=0)

@@ -1,4 +1,4 @@
-"""Hits made of judged lines: their text, their place, and their reasons."""
+"""Hits made from judged lines, with their text, origin and reasons."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTER
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
-# From this cosine on, a text without any of the words is still about the same.
+# From this cosine on, a text without any of the words is still about the question.
 _CLEARLY_NEAR = 0.35
-# The weight of the model's choice of a piece against the words in it.
+# The weight of the model's choice of a piece, relative to the words in it.
 _NEAREST_PIECE = 0.3
 # A reason that adds less than this to the score is not shown.
 _WORTH_SHOWING = 0.25
 _REASONS = 4
-# From here on, being close in meaning is a reason.
+# From this similarity on, being close in meaning is a reason.
 _NEAR = 0.3
 _SHOWN_WORDS = 6
-# The share of the question that a conversation adds to that of the line.
+# The share of the question that a conversation must add to the line's to be a reason.
 _ADDED = 0.1
-# How far behind the best reading another one still counts as a reason.
+# A reading this close to the best one still counts as a reason.
 _READS_ALIKE = 1.0
 
 
@@ -45,7 +45,7 @@ def make_excerpt(
     score: float,
     filters: Filters,
 ) -> Excerpt:
-    """Make an excerpt of a candidate. ``read_whole`` reads a message too long to be judged in full."""
+    """Make an excerpt of a candidate. ``read_whole`` reads messages too long to judge in full."""
     line = candidate.line
     stretch = candidate.stretch
     if stretch is None:
@@ -98,7 +98,7 @@ def _turn(line: Line | None, filters: Filters) -> Turn | None:
 
 
 def fits(line: Line, filters: Filters) -> bool:
-    """True if a line matches the filters: proposals do, their neighbours may not."""
+    """True if a line matches the filters. Proposals do, but their neighbours may not."""
     if filters.since is not None and line.at < filters.since:
         return False
     if filters.until is not None and line.at >= filters.until:
@@ -111,16 +111,16 @@ def fits(line: Line, filters: Filters) -> bool:
 
 
 def matches(line: Line) -> bool:
-    """True if a line matches the question itself, by a word or clearly by its meaning."""
+    """True if a line itself matches the question, by a word or clearly by its meaning."""
     return bool(line.strengths) or line.cosine >= _CLEARLY_NEAR
 
 
 def _text_of(
     read_whole: ReadWhole, scene: Scene, line: Line, gathered: Gathered
 ) -> tuple[str, tuple[int, int]]:
-    """Return the line, or the piece of a long one that has most of the question."""
+    """Return the line, or for a long one, the piece with most of the question."""
     text = line.text
-    # Of a neighbour, or of a huge message, only the beginning was judged.
+    # Only the beginning of a neighbour or a huge message was judged.
     read = len(line.row.content or "") if line.row is not None else 0
     row = read_whole(line.id) if read == NEIGHBOUR_CHARACTERS or len(text) >= LONGEST else None
     if row is not None and not row.forgotten:
@@ -143,7 +143,7 @@ def _text_of(
 
 
 def _start(text: str, piece: int) -> int:
-    """Return about where a piece begins. Each part of a very long text numbers its own."""
+    """Return roughly where a piece begins. Each part of a very long text counts its own pieces."""
     part, number = divmod(piece, MAX_PIECES)
     start = part * PART_CHARACTERS
     there = pieces(text[start : start + PART_CHARACTERS])
@@ -151,7 +151,7 @@ def _start(text: str, piece: int) -> int:
 
 
 def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
-    """Describe the reasons that added most to the score."""
+    """Describe the main reasons for the score."""
     features = candidate.features
     shares = {name: weight * features.get(name, 0.0) for name, weight in HYBRID.items()}
     reasons: dict[str, str] = {}

@@ -1,14 +1,14 @@
-"""Embedders: from texts to vectors, found by name.
+"""Embedders, which turn texts into vectors, and the lookup of one by name.
 
-``static`` is the default; ``onnx:MODEL`` runs a transformer (extra ``mnemos[onnx]``), ``endpoint:MODEL``
-asks a server. Any other name is looked for among the entry points ``mnemos.embedders``, where the three
-are declared too: a package adds its own with
+``static`` is the default; ``onnx:MODEL`` runs a transformer (extra ``mnemos[onnx]``), ``endpoint:MODEL`` asks
+a server. Any other name is looked up in the entry points ``mnemos.embedders``, where these three are declared
+too. A package adds its own with
 
     [project.entry-points."mnemos.embedders"]
     mine = "my_package:make"
 
-where ``make`` takes a ``mnemos.settings.Model`` (``model`` is what comes after the colon) and returns an
-``Embedder``. Importing this package does not import numpy: that happens when an embedder is made.
+where ``make`` takes a ``mnemos.settings.Model`` (``model`` is the part after the colon) and returns an
+``Embedder``. Importing this package doesn't import numpy; making an embedder does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 GROUP = "mnemos.embedders"
 
-# The same as in pyproject.toml, because reading the entry points takes 45 ms.
+# Repeated from pyproject.toml, because reading the entry points takes 45 ms.
 BUILT_IN = {
     "static": "mnemos.recall.embedders.static:make",
     "onnx": "mnemos.recall.embedders.onnx:make",
@@ -38,14 +38,14 @@ BUILT_IN = {
 
 
 class Embedder(Protocol):
-    """Texts to vectors that are near each other when the texts mean much the same.
+    """Turns texts into vectors that are close if the texts have a similar meaning.
 
-    Threads may share one. Anything it cannot do now raises Unavailable.
+    Threads may share one. Any failure raises Unavailable.
     """
 
     @property
     def name(self) -> str:
-        """Stored with the vectors. Embedders of different names make vectors that do not compare."""
+        """The name stored with the vectors. Vectors of different names can't be compared."""
 
     @property
     def kind(self) -> str:
@@ -66,10 +66,9 @@ Factory = Callable[[Model], Embedder]
 
 
 def embedder(spec: str, *, base_url: str = "", api_key: str = "", timeout: float = 60.0) -> Embedder:
-    """Make the embedder ``NAME`` or ``NAME:MODEL``. The other arguments are for servers.
+    """Make the embedder ``NAME`` or ``NAME:MODEL``. Other arguments are for servers.
 
-    An unknown name raises InvalidInput. A known one that cannot be made here, because a package or a file is
-    missing, raises ModelUnavailable.
+    An unknown name raises InvalidInput. A known one whose package or file is missing raises ModelUnavailable.
     """
     name, _, model = spec.strip().partition(":")
     made = _factory(name)(Model(base_url, model.strip(), api_key, timeout))
@@ -104,7 +103,7 @@ def _built_in(place: str) -> Factory:
 
 
 def _entry_points() -> Iterable[EntryPoint]:
-    # importlib.metadata: too slow for those who need none of it.
+    # Imported here, because importlib.metadata is slow and built-in embedders don't need it.
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)

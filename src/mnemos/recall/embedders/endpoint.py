@@ -17,13 +17,13 @@ from mnemos.recall.embedders.static import to_length_one
 from mnemos.settings import Model
 
 _BATCH = 32
-# Models read 512 to 8,192 tokens, and some servers refuse a longer text instead of cutting it.
+# Models read 512 to 8,192 tokens, and some servers refuse a longer text instead of truncating it.
 _MAX_CHARACTERS = 8_000
 # 32 vectors of 4,096 numbers, each written with 20 characters, six times over.
 _MAX_ANSWER_BYTES = 16 * 1024 * 1024
 _PAUSES = (0.5, 1.0, 2.0)
 _LONGEST_PAUSE = 20.0
-# A unit vector has none above 1; beyond this one, squares no longer fit into float32.
+# No component of a unit vector is above 1. Above this value, squares no longer fit into float32.
 _LARGEST_NUMBER = 1e15
 
 _ADVICE = {
@@ -37,7 +37,7 @@ _ADVICE = {
 class EndpointEmbedder:
     """Asks a server for the vectors of 32 texts at a time. Blank texts are not sent.
 
-    After a 429 or 5xx it asks up to three times more, but never waits longer than 20 seconds.
+    After a 429 or 5xx response, it retries up to three times, but never waits longer than 20 seconds.
     """
 
     kind = "model"
@@ -50,7 +50,7 @@ class EndpointEmbedder:
 
     @property
     def dim(self) -> int:
-        """Known from the first answer. Before that, the server is asked."""
+        """The number of dimensions, from the first response. Before that, the server is asked."""
         if not self._dim:
             self._rows(["dimension"])
         return self._dim
@@ -96,7 +96,7 @@ class EndpointEmbedder:
             rows = np.array([vectors[place] for place in range(count)], np.float64)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
             raise self._no_use("something that is not an embedding") from exc
-        # A comparison with NaN is false too.
+        # Written so that NaN fails too, as every comparison with it is false.
         if rows.ndim != 2 or not rows.size or not (np.abs(rows) < _LARGEST_NUMBER).all():
             raise self._no_use("vectors that are not numbers")
         return rows.astype(np.float32)
@@ -109,7 +109,7 @@ class EndpointEmbedder:
 
 
 def make(model: Model) -> EndpointEmbedder:
-    """An embedder that has not asked anything yet. A missing name or address raises InvalidInput."""
+    """Make an embedder without calling the server. A missing name or address raises InvalidInput."""
     if not model.model:
         raise InvalidInput("endpoint needs a model after a colon, such as endpoint:nomic-embed-text")
     if not model.base_url:
@@ -120,7 +120,7 @@ def make(model: Model) -> EndpointEmbedder:
 
 
 def _sendable(text: str) -> str:
-    # Half a surrogate pair has no UTF-8, and servers refuse it.
+    # Half a surrogate pair can't be encoded as UTF-8, and servers refuse it.
     return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
 
 
@@ -131,7 +131,7 @@ def _wait(cause: BaseException | None, pause: float | None) -> float | None:
     if cause.code != 429 and cause.code < 500:
         return None
     asked = (cause.headers.get("Retry-After") or "").strip()
-    # The other form of the header, a date, is rare: then the pause is our own.
+    # The header's other form, a date, is rare, and our own pause is used then.
     seconds = float(asked) if asked.isdecimal() else pause
     return seconds if seconds <= _LONGEST_PAUSE else None
 

@@ -1,8 +1,8 @@
 """A transformer on this machine as an embedder, through the extra ``mnemos[onnx]``.
 
 The model is a folder with ``model.onnx`` (or ``onnx/model.onnx``) and ``tokenizer.json``, as sentence
-embedding models are published. One on the Hub is fetched once, by name; with a folder nothing is fetched.
-Models that want a word before each text, such as ``query:``, do not get it.
+embedding models are published. The name of a model on the Hub downloads it once. Prefixes that some models
+expect before each text, such as ``query:``, are not added.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OnnxEmbedder:
 
     def __init__(self, folder: Path, *, title: str = "") -> None:
         self._transformer = Transformer(folder, extra="onnx")
-        # The size tells a quantised model from the full one of the same name.
+        # The size distinguishes a quantised model from the full one of the same name.
         self.name = f"onnx:{title or folder.name}:{self._transformer.graph.stat().st_size}"
         self._takes_first = _takes_first(folder)
         self.dim = self._run(self._transformer.encode(["dimension"])).shape[1]
@@ -44,7 +44,7 @@ class OnnxEmbedder:
         return to_length_one(rows)
 
     def _run(self, encoded: list[Any]) -> NDArray[np.float32]:
-        """Reduce to one row per text: some models answer with one row per token."""
+        """Run the model and reduce the result to one row per text, as some models return one per token."""
         found, mask = self._transformer.run(encoded)
         if found.ndim == 2:
             return found
@@ -60,7 +60,7 @@ class OnnxEmbedder:
 
 
 def make(model: Model) -> OnnxEmbedder:
-    """Make the embedder of a folder, or of a model on the Hub, which is fetched once."""
+    """Make an embedder from a folder, or from a model on the Hub, which is downloaded once."""
     if not model.model:
         raise InvalidInput("onnx needs a model after a colon, such as onnx:BAAI/bge-small-en-v1.5")
     import_library("onnxruntime", "onnx")
@@ -84,5 +84,5 @@ def _fetch(name: str) -> Path:
 
 
 def _takes_first(folder: Path) -> bool:
-    """True if the vector of a text is that of its first token, not the mean."""
+    """True if the first token's vector represents a text, not the mean of all tokens."""
     return bool(read_settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))

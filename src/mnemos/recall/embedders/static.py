@@ -1,8 +1,8 @@
 """The default embedder: one fixed vector per token, added up. No download, no model to run.
 
 The model is potion-base-8M (MIT, see the NOTICE next to it), distilled from a transformer and quantised to
-int8. ``scripts/quantise_embeddings.py`` makes the files, and says how tokens are weighed and what that was
-measured to bring.
+int8. ``scripts/quantise_embeddings.py`` makes the files, and documents how tokens are weighted and what that
+was measured to improve.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REMEDY = "Install mnemos again, or set embedder to none"
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A vector, a scale and a weight for each token. The id is the place in the vocabulary."""
+    """A vector, a scale and a weight for each token. Its id is its place in the vocabulary."""
 
     vocabulary: list[str]
     vectors: NDArray[np.int8]
@@ -44,7 +44,7 @@ class Asset:
 
 
 def read_asset(folder: Path) -> Asset:
-    """Read the asset and check every byte. A missing or damaged one raises ModelUnavailable."""
+    """Read the asset and check every byte. Missing or damaged files raise ModelUnavailable."""
     try:
         checks = json.loads((folder / CHECKS).read_bytes())
         files = {name: _map_file(folder / name) for name in (VOCABULARY, VECTORS, SCALES, WEIGHTS)}
@@ -63,29 +63,29 @@ def read_asset(folder: Path) -> Asset:
 
 
 def _map_file(path: Path) -> mmap.mmap:
-    """Map the file's bytes, shared with every other process that has them."""
+    """Map the file's bytes, which processes share."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _is_sound(data: mmap.mmap, check: dict[str, int]) -> bool:
-    # A CRC finds accidents, and takes half as long as a SHA at best. An attacker who can change these files
-    # can change this module, too.
+    # A CRC detects accidental damage, in at most half the time of a SHA. An attacker who can change these
+    # files can change this module, too.
     return len(data) == check["bytes"] and zlib.crc32(data) == check["crc32"]
 
 
 def to_length_one(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale every row to length 1, in place. A row of zeros is not changed."""
+    """Scale every row to length 1, in place. A row of zeros stays unchanged."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1
     rows /= lengths[:, None]
     return rows
 
 
-# Stored with the vectors: it must change when any vector would.
+# Stored with the vectors, so it must change whenever any vector would.
 NAME = "potion-base-8m-int8.1"
 
-# A longer text is a file, and its mean says nothing more.
+# A longer text is a file, and its mean carries no more information.
 MAX_TOKENS = 5_000
 _MAX_CHARACTERS = 10 * MAX_TOKENS
 
@@ -93,7 +93,7 @@ _MAX_CHARACTERS = 10 * MAX_TOKENS
 class StaticEmbedder:
     """Weighted sums of token vectors. Threads may share one, and it survives a fork.
 
-    Making one reads and checks the files: missing or damaged ones raise ModelUnavailable.
+    Making one reads and checks the files. Missing or damaged files raise ModelUnavailable.
     """
 
     name = NAME
@@ -110,9 +110,9 @@ class StaticEmbedder:
         self.dim = asset.vectors.shape[1]
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return a row of length 1 per text, made of its first 5,000 tokens.
+        """Return a row of length 1 for each text, made from its first 5,000 tokens.
 
-        The row is zero where no token is known. It depends only on the text.
+        The row is zero if no token is known. It depends only on the text.
         """
         rows = np.zeros((len(texts), self.dim), np.float32)
         start = 0
@@ -121,7 +121,7 @@ class StaticEmbedder:
         return to_length_one(rows)
 
     def _add_tokens(self, rows: NDArray[np.float32], texts: list[str], start: int) -> int:
-        """Sum up token vectors of some texts, looked up together; return the first text left."""
+        """Sum up the token vectors of some texts at once; return the index of the next text."""
         ids: list[NDArray[np.int32]] = []
         count = 0
         while start + len(ids) < len(texts) and count < MAX_TOKENS:
@@ -132,7 +132,7 @@ class StaticEmbedder:
         begin = 0
         for row, some in zip(rows[start:], ids, strict=False):
             end = begin + len(some)
-            # Not a matrix product: BLAS would start threads for long texts, and wait for them.
+            # Not a matrix product, because BLAS would start threads for long texts and wait for them.
             np.einsum("i,ij->j", factors[begin:end], vectors[begin:end], out=row)
             begin = end
         return start + len(ids)
@@ -143,7 +143,7 @@ class StaticEmbedder:
         return np.frombuffer(packed, np.intc, count=min(len(packed) // 4, MAX_TOKENS))
 
     def vectors_of(self, ids: NDArray[np.int32] | Sequence[int]) -> NDArray[np.float32]:
-        """Return the token vectors themselves, one row each, neither weighed nor of length 1."""
+        """Return the raw token vectors, one row each, neither weighted nor normalized."""
         chosen = np.asarray(ids, np.intp)
         vectors: NDArray[np.float32] = self._vectors[chosen].astype(np.float32)
         vectors *= self._scales[chosen, None]

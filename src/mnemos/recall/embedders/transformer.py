@@ -1,8 +1,8 @@
 """A transformer on this machine, through onnxruntime and tokenizers: a graph and its tokenizer in a folder.
 
-These two and not fastembed, which wraps them: it keeps a list of models where a folder or a name on the
-Hugging Face Hub will do, forbids current versions of ``huggingface_hub``, and brings a library for images
-and six more packages.
+It doesn't use fastembed, which wraps these two libraries. That only supports a list of models, not any folder
+or name on the Hugging Face Hub, forbids current versions of ``huggingface_hub``, and depends on an image
+library and six more packages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from mnemos.errors import ModelUnavailable, how_to_install
 
-# Of one text, and of all texts in one run with their padding: larger runs take memory and save no time.
+# The maximum number of tokens in a text, and in one run with padding. Larger runs take memory and save no
+# time.
 MAX_TOKENS = 512
 _MAX_CHARACTERS = 20 * MAX_TOKENS
 
@@ -26,11 +27,11 @@ _MAX_CHARACTERS = 20 * MAX_TOKENS
 class Transformer:
     """Runs the graph in a folder. Missing packages and files raise ModelUnavailable.
 
-    Threads may share it. A forked process may not: the runtime's own threads do not come along.
+    Threads may share it. A forked process may not, because it lacks the runtime's own threads.
     """
 
     def __init__(self, folder: Path, *, extra: str, longest: int = MAX_TOKENS, threads: int = 0) -> None:
-        """``extra``: the one of Mnemos that installs what this needs. ``threads``: 0 for one per core."""
+        """``extra`` is Mnemos's extra that installs the packages. ``threads``: 0 means one per core."""
         import_library("onnxruntime", extra)
         import_library("tokenizers", extra)
         self.graph = _first_of(folder, "model.onnx", "onnx/model.onnx")
@@ -41,11 +42,11 @@ class Transformer:
         self._wanted = {put.name for put in self._session.get_inputs()}
 
     def encode(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Any]:
-        """Return the tokens of texts, or of pairs of texts."""
+        """Tokenize texts, or pairs of texts."""
         return list(self._tokenizer.encode_batch([_readable(text) for text in texts]))
 
     def run(self, encoded: Sequence[Any]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return what the graph answers first, and which of the tokens count."""
+        """Return the graph's first output, and the mask of tokens that count."""
         shape = len(encoded), max(len(one.ids) for one in encoded)
         inputs = {
             "input_ids": np.full(shape, self._padding, np.int64),
@@ -66,7 +67,7 @@ class Transformer:
 
 
 def split_batches(encoded: Sequence[Any], places: Sequence[int]) -> list[list[int]]:
-    """Split places into batches of bounded size, the longest first, so that memory is reserved once."""
+    """Split places into batches of bounded size, longest first, so that memory is reserved once."""
     ordered = sorted(places, key=lambda place: -len(encoded[place].ids))
     batches: list[list[int]] = []
     while ordered:
@@ -94,7 +95,7 @@ def _first_of(folder: Path, *names: str) -> Path:
 def _session(graph: Path, threads: int) -> Any:
     runtime = import_module("onnxruntime")
     options = runtime.SessionOptions()
-    # Either would keep the memory of the largest batch of every shape for as long as the process lives.
+    # Either option would keep memory for the largest batch of every shape until the process ends.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     options.intra_op_num_threads = threads
@@ -105,20 +106,20 @@ def _session(graph: Path, threads: int) -> Any:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Return what onnxruntime raises: exceptions without a common parent."""
+    """Return onnxruntime's exceptions, which have no common base class."""
     state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     return (*own, RuntimeError, ValueError)
 
 
 def _tokenizer(path: Path, longest: int) -> tuple[Any, int]:
-    """Return the tokenizer without the lengths that its file asks for, and the id to pad with."""
+    """Load the tokenizer without its file's length limits; also return the padding id."""
     library = import_module("tokenizers")
     try:
         tokenizer = library.Tokenizer.from_file(str(path))
     except Exception as exc:
         raise ModelUnavailable(f"{path} cannot be read as a tokenizer: {exc}") from exc
-    # The lengths in the file are for one kind of hardware, or for training.
+    # The lengths in the file are meant for certain hardware or for training.
     padding = (tokenizer.padding or {}).get("pad_id", 0)
     tokenizer.no_padding()
     tokenizer.enable_truncation(longest)
@@ -141,7 +142,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def _readable(text: str | tuple[str, str]) -> str | tuple[str, str]:
-    # Half a surrogate pair has no UTF-8, and the tokenizer refuses it.
+    # Half a surrogate pair can't be encoded as UTF-8, and the tokenizer refuses it.
     if isinstance(text, tuple):
         return _encodable(text[0]), _encodable(text[1])
     return _encodable(text)

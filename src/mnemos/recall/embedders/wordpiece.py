@@ -1,9 +1,9 @@
-"""Text to the ids of a WordPiece vocabulary, exactly as the lower-casing BERT tokenizer makes them.
+"""WordPiece tokenization, with exactly the ids of the lower-casing BERT tokenizer.
 
-Control characters vanish, accents are stripped, Chinese characters and punctuation are words of their
-own, and anything else between blanks is cut into the longest pieces that the vocabulary has. A word that
-cannot be cut that way, or is longer than 100 characters, is one ``[UNK]``. No ``[CLS]`` or ``[SEP]`` is
-added, but where the text itself says ``[CLS]`` it means the token, as in the reference.
+Control characters are removed, accents are stripped, each Chinese character or punctuation mark is a word,
+and anything else between blanks is cut into the longest pieces in the vocabulary. A word that can't be cut
+like this, or is longer than 100 characters, becomes ``[UNK]``. No ``[CLS]`` or ``[SEP]`` is added, but
+``[CLS]`` in the text itself becomes the token, as in the reference.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_WORD = 100
 
 _SPECIAL = re.compile(f"({'|'.join(map(re.escape, SPECIAL))})")
-# Blanks to str.split, nothing at all to the reference: the words on either side become one.
+# str.split treats these as blanks. The reference drops them, so that the words on either side are joined.
 _NO_BLANKS = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 
 def _edges(spans: str) -> list[int]:
-    """Return the first character of each range and the one after its last, in turn."""
+    """Return the first character of each range, and the one after its last, in a flat list."""
     edges: list[int] = []
     for span in spans.split():
         first, _, last = span.partition("-")
@@ -32,8 +32,8 @@ def _edges(spans: str) -> list[int]:
 
 
 _CHINESE = _edges("3400-4dbf 4e00-9fff f900-faff 20000-2a6df 2a700-2b73f 2b740-2b81f 2b920-2ceaf 2f800-2fa1f")
-# The reference knows the marks, punctuation and format characters of Unicode 8. Those that came later
-# are letters to it, whatever this Python calls them; what else lies in these ranges is one anyway.
+# The reference knows the marks, punctuation and format characters of Unicode 8, and treats later ones as
+# letters, even if this Python doesn't. All other characters in these ranges are letters anyway.
 _SINCE_UNICODE_8 = _edges(
     """
     5c8-5c9 61d 7fd 890-8e2 9fd-9fe a76 afa-aff b53-b55 c04-c3c c77 c84 d00 d3b-d3c d81 eba ece
@@ -47,29 +47,29 @@ _REMOVED = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 _MOST_CHARACTERS = 20_000
 _MOST_CHUNKS = 32_768
-# Longer chunks are addresses, hashes and base64: they hardly come twice.
+# Longer chunks are addresses, hashes and base64, which seldom repeat.
 _LONGEST_CHUNK = 40
 
 
 class WordPiece:
-    """The tokenizer of one vocabulary; the place of a token in it is its id. Threads may share it."""
+    """The tokenizer of one vocabulary. A token's id is its place in it. Threads may share it."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._chunks = _Chunks(vocabulary)
 
     def ids(self, text: str) -> list[int]:
-        """Return the ids of a text in order; none for a text without a visible character."""
+        """Return the ids of a text in order, none for a text without visible characters."""
         return array("i", self.pack(text)).tolist()
 
     def pack(self, text: str) -> bytes:
-        """Return the same ids as C ints in a row, the fastest form to make and to hand to numpy."""
+        """Return the ids as packed C ints, the fastest form to make and to pass to numpy."""
         if _NO_BLANKS.search(text):
             return self._chunks.analyse(text)
         return b"".join(map(self._chunks.__getitem__, text.split()))
 
 
 class _Chunks(dict[str, bytes]):
-    """Ids of the text between two blanks, computed when first asked for."""
+    """A cache of the ids of chunks between blanks, computed on first use."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         super().__init__()
@@ -123,11 +123,11 @@ class _Chunks(dict[str, bytes]):
 
 
 class _Characters(dict[int, str]):
-    """A table for str.translate, with blanks around characters that are words of their own.
+    """A table for str.translate that adds blanks around single-character words.
 
     Every step of the reference (clean, space out Chinese, decompose, strip accents, lower, split at
-    punctuation) looks at one character at a time. The exception is the order of combining marks, and no
-    word that keeps one is in a vocabulary.
+    punctuation) handles one character at a time. The exception is the order of combining marks, but no
+    vocabulary has a word that keeps one.
     """
 
     def __missing__(self, code: int) -> str:
@@ -147,7 +147,7 @@ def _fold(character: str) -> str:
     folded = "".join(
         _space_out(base) for base in unicodedata.normalize("NFD", character) if _category(base) != "Mn"
     )
-    # One character at a time, lower() knows no final sigma: neither does the reference.
+    # On single characters, lower() never makes a final sigma, and neither does the reference.
     lowered = "".join(map(str.lower, folded))
     return f" {lowered} " if _is_within(_CHINESE, ord(character)) else lowered
 
@@ -158,7 +158,7 @@ def _space_out(character: str) -> str:
 
 
 def _category(character: str) -> str:
-    """The Unicode category that the reference sees, as far as it matters here."""
+    """Return the Unicode category that the reference sees, as far as it matters here."""
     code = ord(character)
     if _is_within(_SINCE_UNICODE_8, code):
         return "Lo"
