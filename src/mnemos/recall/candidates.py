@@ -97,7 +97,7 @@ class Gathered(Struct, frozen=True):
     units: Units | None = None
     """The existing vectors of messages and passages."""
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
-    """What users said first in conversations without a title."""
+    """The first words of users in conversations without a title."""
     standings: Standings = NOTHING_ENDED
     """The facts that are no longer true, or may not be."""
     of_named: frozenset[str] = frozenset()
