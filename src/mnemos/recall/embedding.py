@@ -2,8 +2,7 @@
 
 A step reads some passages without vectors, embeds them outside any transaction, and stores the vectors if
 nothing was erased in the meantime. Any process may do a step. The loser of a race discards its work. After a
-change of the model, the former model's vectors are used until the new one has caught up, and are then
-removed.
+change of the model, the former vectors are used until the new model has caught up, then removed.
 """
 
 from __future__ import annotations

@@ -33,16 +33,16 @@ def _class_of(code: int) -> int:
     return ord("0") if "0" <= sign <= "9" else ord(" ")
 
 
-# An assistant's long answer repeats the words of everything around it, so it does not lend them.
+# An assistant's long answer repeats the words of everything around it, so it doesn't lend them.
 _LONG_ANSWER = 400
 _LONG_STORY = 4_000
-# Of a long text, it is a piece that answers.
+# In a longer text, a piece of it is the answer.
 _WORDS_OF_A_PIECE = 200
 _LOOKED_AT_FOR_QUESTION = 300
 _ROLES_OF_TOOLS = frozenset({"tool", "function"})
 _ROLES_OF_MACHINES = _ROLES_OF_TOOLS | {"assistant"}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# The same as classes of characters: looking for it so takes a tenth of the time.
+# The same pattern as character classes, which takes a tenth of the time to search.
 _CLASSES = bytes(_class_of(code) for code in range(256))
 
 
@@ -56,23 +56,23 @@ class Line:
     speaker: str
     at: float
     counts: dict[int, int]
-    """The number of times it has each word of the question."""
+    """The number of times that it has each word of the question."""
     strengths: dict[int, float]
-    """The same, with related words in place of missing ones."""
+    """The same counts, with related words in place of missing ones."""
     length: int
-    """In words."""
+    """The number of words."""
     cover: float
-    """The share of the question's weight that it has."""
+    """The share of the question's weight that its words have."""
     cosine: float
     from_machine: bool
     of_tool: bool = False
-    """True for a mere call of a tool, and for its result."""
+    """True for a plain tool call or its result."""
     row: MessageRow | None = None
     passage: Passage | None = None
 
     @property
     def lends(self) -> bool:
-        """True if its words speak for its neighbours too."""
+        """True if its words count for its neighbours too."""
         return not self.of_tool and len(self.text) <= (_LONG_ANSWER if self.from_machine else _LONG_STORY)
 
     @property
@@ -82,7 +82,7 @@ class Line:
 
 
 class Stretch(Struct, frozen=True):
-    """Lines of one conversation in their order, and which of them may be answers."""
+    """Consecutive lines of a conversation, and which of them may be answers."""
 
     session_id: str
     title: str | None
@@ -92,7 +92,7 @@ class Stretch(Struct, frozen=True):
     lending: tuple[int, ...] = field(default=())
 
     def find_before(self, position: int) -> Line | None:
-        """Return the line before one; before an agent's answer, the one before the tools it used."""
+        """Return the line before a position, skipping the tool calls before an agent's answer."""
         before = self.lines[:position]
         if before and not self.lines[position].of_tool:
             before = tuple(line for line in before if not line.of_tool) or before
@@ -100,27 +100,27 @@ class Stretch(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True):
-    """Everything a question is compared with, and the weights of its words."""
+    """The material that a question is compared with, and the weights of its words."""
 
     asked: Asked
     matcher: Matcher
     weights: tuple[float, ...]
     shares: tuple[float, ...]
-    """The same, as shares of the whole question."""
+    """The weights as shares of the whole question."""
     stretches: tuple[Stretch, ...]
     passages: tuple[Line, ...]
     speakers: dict[str, frozenset[str]]
-    """The names of speakers, and the words of each, folded."""
+    """The names of speakers, each with its folded words."""
     names: frozenset[str]
     """The words of all these names."""
     codes: tuple[tuple[str, re.Pattern[str]], ...] = ()
-    """The codes of the question, each with a pattern that finds it on its own."""
+    """The codes in the question, each with a pattern that finds it as a whole."""
     surroundings: Surroundings | None = None
-    """The vectors of the lines, where there are any."""
+    """The existing vectors of the lines."""
     project: str | None = None
     """The project whose conversations are preferred."""
     of_named: frozenset[str] = frozenset()
-    """The conversations in which somebody the question names takes part."""
+    """Conversations in which somebody named in the question takes part."""
 
 
 def set_scene(
@@ -157,7 +157,7 @@ def set_scene(
 
 
 def _alone(code: str) -> re.Pattern[str]:
-    """Compile a code as one that is not part of a longer one."""
+    """Compile a pattern for a code that is not part of a longer one."""
     return re.compile(rf"(?<![a-z0-9]){re.escape(code)}(?![a-z0-9])")
 
 
@@ -177,7 +177,7 @@ def _stretch(
     part: Sequence[float],
     cosines: dict[int, float],
 ) -> Stretch:
-    # Without echoes, an answer comes next to its question.
+    # Echoes are left out, so that an answer directly follows its question.
     rows = [row for row in strip.messages if not is_echo(row)]
     count = len(rows)
     spoken = [position for position, row in enumerate(rows) if not _is_of_tool(row)]
@@ -187,7 +187,7 @@ def _stretch(
             near.update(range(max(0, position - NEIGHBOURS), min(count, position + NEIGHBOURS + 1)))
             here = bisect_left(spoken, position)
             near.update(spoken[max(0, here - NEIGHBOURS) : here + NEIGHBOURS + 1])
-    # The line before a candidate may be the question that it answers.
+    # The line before a candidate may be the question it answers.
     read = near | {position - 1 for position in near}
     lines = tuple(
         [
@@ -213,7 +213,7 @@ def _stretch(
 
 
 def _is_of_tool(row: MessageRow) -> bool:
-    # Content that is not plain text is read only for lines that count.
+    # Content that isn't plain text is only read for lines that count.
     return row.role in _ROLES_OF_TOOLS or (row.tool_calls is not None and not (row.content or "").strip())
 
 
@@ -222,7 +222,7 @@ def _lends(row: MessageRow) -> bool:
 
 
 def _keep_names(lines: Sequence[Line]) -> None:
-    """Drop names that only one line has: "Note: …" does not name a speaker."""
+    """Drop names that only one line has, as "Note: …" doesn't name a speaker."""
     spoken = Counter(line.speaker for line in lines)
     for line in lines:
         once = spoken[line.speaker] == 1 and line.text.startswith(f"{line.speaker}: ")
@@ -236,14 +236,14 @@ def _line(
     """Prepare a message. Without a matcher, its words are not counted."""
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
-    # A line is only folded if its words are asked for.
+    # A line is only folded if its words are needed.
     folded = "" if matcher is None else fold(text)
     counts: dict[int, int] = {}
     strengths: dict[int, float] = {}
     if matcher is not None:
         counts, strengths = matcher.find(folded)
     if matcher is not None and proposed and not counts and _is_camel(text):
-        # The index knows identifiers by their parts.
+        # The index only has the parts of identifiers.
         counts, strengths = matcher.find(fold(_CAMEL.sub(" ", text)))
     return Line(
         row.id,
@@ -263,7 +263,7 @@ def _line(
 
 
 def _is_camel(text: str) -> bool:
-    """True if a word changes between small and capital letters inside."""
+    """True if the case of letters changes inside a word."""
     if not text.isascii():
         return _CAMEL.search(text) is not None
     classes = text.encode().translate(_CLASSES)

@@ -1,8 +1,8 @@
-"""Packing: hits as text for a prompt, grouped, dated, fenced as data, within a token budget.
+"""Packing of hits into text for a prompt: grouped, dated, fenced as data, within a token budget.
 
-Old text may try to give orders now. So the packed text says that it is data, is enclosed by two marks
-that nothing inside it can write, and only its own lines begin at the margin: a heading with ``##``, a
-passage with ``-``, a neighbour with ``(before)`` or ``(after)``. Further lines of a passage are indented, and
+Old text may contain instructions to the model. So the packed text says that it is data and is enclosed by two
+marks that nothing inside can write. Only our own lines begin at the margin: a heading with ``##``, a passage
+with ``-``, a neighbour with ``(before)`` or ``(after)``. Continuation lines of a passage are indented, and
 hidden characters are shown.
 """
 
@@ -37,22 +37,22 @@ _HEADINGS: Final = {
 
 _UNTITLED: Final = "Conversation"
 _NO_LIMIT: Final = 1 << 60
-# A shorter excerpt says nothing.
+# A shorter excerpt is useless.
 _LEAST: Final = 12
-# Part of a passage takes no more than this, or half of what is left.
+# Part of a passage takes no more than this, or half of the tokens left.
 _LONG: Final = 400
-# Longer names and titles are cut.
+# Names and titles longer than this are cut.
 _NAME: Final = 24
 _TITLE: Final = 12
 _NEIGHBOUR: Final = 48
-# In characters: the longest line before a hit that is shown whole, and the reach of a question in a longer
-# one.
+# In characters: the longest preceding line that is shown whole, and how much of a longer one is searched for
+# a question.
 _BRIEF: Final = 80
 _TAIL: Final = 400
-# A hit with fewer words is hardly understood alone: "yes", "the second one".
+# A hit with fewer words, such as "yes" or "the second one", is hard to understand alone.
 _SHORT: Final = 6
 _ALIKE: Final = 0.9
-# Below this share of the best score, few hits answer the question.
+# Few hits below this share of the best score answer the question.
 _WEAK: Final = 0.55
 
 
@@ -65,7 +65,7 @@ class Turn(Struct, frozen=True):
 
 
 class Excerpt(Struct, frozen=True):
-    """A hit with what packing may show around it."""
+    """A hit with the lines that packing may show around it."""
 
     hit: RecallHit
     before: Turn | None = None
@@ -78,11 +78,11 @@ class Packed:
 
     text: str
     left_out: int
-    """Hits that the text does not show. A near-duplicate of a shown hit counts as shown."""
+    """The number of hits that the text leaves out. A near-duplicate of a shown hit counts as shown."""
     shown: Sequence[_Shown] = field(default=(), compare=False, repr=False)
 
     def fates(self) -> dict[tuple[str, int | str], tuple[str, tuple[str, int | str]]]:
-        """Say for the kind and ref of each hit shown ``whole``, ``cut`` or ``doubled``, and what shows it."""
+        """Map each shown hit to ``whole``, ``cut`` or ``doubled``, and the hit that shows it."""
         found: dict[tuple[str, int | str], tuple[str, tuple[str, int | str]]] = {}
         for one in self.shown:
             first, *others = one.passage.keys
@@ -99,13 +99,13 @@ def pack(
     project: str | None = None,
     doubtful: bool = False,
 ) -> Packed:
-    """Pack excerpts, best first, into a fenced text of up to ``budget`` tokens. None: no limit.
+    """Pack excerpts, best first, into a fenced text of up to ``budget`` tokens (None: no limit).
 
-    Conversations and kinds come in the order of their best hit, the hits of a conversation in the order
-    of time. Hits are shown whole, as many as fit, then part of the best one that does not. A question and
-    its answer come together. A budget too small for any hit gives an empty text. ``tz`` is the zone of the
-    times shown, by default the machine's. The project of a conversation is named unless it is ``project``,
-    the current one. A ``doubtful`` text says that it may not answer the question.
+    Conversations and kinds are ordered by their best hit, and the hits of a conversation by time. As many
+    hits as fit are shown whole, then part of the best one that doesn't fit. A question and its answer stay
+    together. A budget too small for any hit gives an empty text. ``tz`` is the zone of the times shown, by
+    default the machine's. A conversation's project is named unless it is ``project``, the current one. A
+    ``doubtful`` text says that it may not answer the question.
     """
     head = _WHAT_IT_IS + _DOUBT * doubtful
     shown = _fit(_drop_duplicates(excerpts, tz, project), head, budget)
@@ -114,7 +114,7 @@ def pack(
         text = _render(shown, head, left_out)
         if budget is None or count_tokens(text) <= budget:
             return Packed(text, left_out, shown)
-        # A tokenizer may count the whole higher than its parts: the least wanted goes.
+        # A tokenizer may count more for the whole than for its parts. Then the least relevant hit is dropped.
         shown.pop()
     return Packed("", len(excerpts))
 
@@ -124,7 +124,7 @@ def pack(
 
 @dataclass(slots=True)
 class _Passage:
-    """A hit prepared to be shown. ``keys`` has those of its near-duplicates too."""
+    """A hit prepared for display. ``keys`` includes those of its near-duplicates."""
 
     excerpt: Excerpt
     order: int
@@ -132,7 +132,7 @@ class _Passage:
     title: str
     project: str
     moment: datetime | None
-    """When a message was written, to be shown once for several."""
+    """When a message was written, which is shown once for several messages."""
     label: str
     text: str
     keys: list[tuple[str, int | str]]
@@ -144,7 +144,7 @@ class _Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A passage with as much of its text as fits, and the lines before and after it."""
+    """A passage with as much of its text as fits, and the lines around it."""
 
     passage: _Passage
     text: str
@@ -165,7 +165,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, current: str | Non
     else:
         group = (hit.kind, "")
         title = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
-        # An id that the reader can replace or forget it by.
+        # The reader can replace or forget it by this id.
         ref = f", {hit.ref}" if hit.kind == _FACT and _FACT_ID(str(hit.ref)) else ""
         label, moment = f"[{_day(moment)}{ref}] {label}", None
     label, text = escape_fences(label), indent_lines(text)
@@ -173,7 +173,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, current: str | Non
 
 
 def _mark(hit: RecallHit, tz: tzinfo | None) -> str:
-    """Say if a passage is no longer true, or may not be."""
+    """Mark a passage that is, or may be, no longer true."""
     if hit.state == SUPERSEDED:
         return f"(until {_day(_moment(hit.until, tz))}) " if hit.until is not None else "(no longer true) "
     if hit.state == OUTDATED:
@@ -193,14 +193,14 @@ def _day(moment: datetime | None) -> str:
 
 
 def _stamp(moment: datetime | None, last: datetime | None = None) -> str:
-    """Render a day and time as far as they differ from the last ones; empty within an hour."""
+    """Render the parts of a day and time that differ from the last ones; empty within an hour."""
     if moment is None or last is None or moment.date() != last.date():
         return f"{moment:%A %Y-%m-%d %H:%M}" if moment else ""
     return "" if moment.hour == last.hour else f"{moment:%H:%M}"
 
 
 def _speaker(name: str, text: str) -> str:
-    """Render who says a text, unless it begins with that."""
+    """Render the speaker of a text, unless the text begins with it."""
     if text.startswith(f"{name}: "):
         return ""
     shown = cut_to_tokens(render_speaker(name), _NAME)
@@ -208,26 +208,26 @@ def _speaker(name: str, text: str) -> str:
 
 
 def _name(text: str, tokens: int = _NAME) -> str:
-    """Put a text on one line, short enough for a label."""
+    """Shorten a text to one line for a label."""
     return cut_to_tokens(one_line(text), tokens)
 
 
 # --- near-duplicates -----------------------------------------------------------------------------
 
 
-# A run of letters and digits, or one character of the scripts of East Asia, which leave no blanks.
+# A run of letters and digits, or one character of an East Asian script, which has no blanks.
 _WORD: Final = compile_lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\uf900-\ufaff]+")
 _Shingle = tuple[str, str, str]
 
 
 def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None, project: str | None) -> list[_Passage]:
-    """Keep one passage, the best, of all that say the same."""
+    """Of passages that say the same, keep only the best."""
     kept: list[_Passage] = []
     same: dict[str, _Passage] = {}
     near: dict[_Shingle, list[tuple[_Passage, frozenset[_Shingle]]]] = {}
     for order, excerpt in enumerate(excerpts):
         words, shingles = _fingerprint(excerpt)
-        # Two such sets also share one of these, so not every pair must be compared.
+        # Similar sets share at least one of these, so not every pair has to be compared.
         telling = sorted(shingles)[: int(len(shingles) * (1 - _ALIKE)) + 1]
         known = (one for shingle in telling for one in near.get(shingle, ()))
         alike = (passage for passage, others in known if _alike(shingles, others))
@@ -245,7 +245,7 @@ def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None, project: st
 def _fingerprint(excerpt: Excerpt) -> tuple[str, frozenset[_Shingle]]:
     words = _WORD().findall(fold(excerpt.hit.text))
     if len(words) < _SHORT and excerpt.before is not None:
-        # "Yes" to another question is another answer.
+        # "Yes" to a different question is a different answer.
         words += ["|", *_WORD().findall(fold(excerpt.before.text))]
     shingles = frozenset(zip(words, words[1:], words[2:], strict=False))
     return " ".join(words) or excerpt.hit.text, shingles
@@ -263,7 +263,7 @@ def _alike(one: frozenset[_Shingle], other: frozenset[_Shingle]) -> bool:
 
 
 def _fit(passages: Sequence[_Passage], head: str, budget: int | None) -> list[_Shown]:
-    """Choose the passages that fit whole and part of the best one that does not; weak ones come last."""
+    """Choose passages that fit whole, and part of the best one that doesn't. Weak ones come last."""
     frame = "\n".join((OPEN, head, _render_left_out(len(passages)), CLOSE))
     room = _Room(_NO_LIMIT if budget is None else budget - count_tokens(frame), passages)
     least = _WEAK * max((passage.excerpt.hit.score for passage in passages), default=0.0)
@@ -276,7 +276,7 @@ def _fit(passages: Sequence[_Passage], head: str, budget: int | None) -> list[_S
 
 
 class _Room:
-    """The passages chosen to be shown, and the tokens that are left."""
+    """The passages chosen for display, and the tokens left."""
 
     def __init__(self, tokens: int, passages: Sequence[_Passage]) -> None:
         self.shown: list[_Shown] = []
@@ -285,7 +285,7 @@ class _Room:
         self._hits = {key: passage for passage in passages for key in passage.keys}
 
     def add(self, passage: _Passage) -> None:
-        """Add a passage if it fits whole, and the lines that it needs if they do."""
+        """Add a passage if it fits whole, with the lines it needs if they fit too."""
         if not (self._there.isdisjoint(passage.keys) and self._add(passage, passage.text)):
             return
         shown = self.shown[-1]
@@ -300,7 +300,7 @@ class _Room:
                 shown.around[where] = line
 
     def add_part(self, passages: Sequence[_Passage]) -> None:
-        """Add as much as fits of the first passage that was too long."""
+        """Add as much as fits of the first passage that is too long."""
         for passage in passages:
             if self._there.isdisjoint(passage.keys):
                 most = min(self._left, max(self._left // 2, _LONG))
@@ -324,7 +324,7 @@ class _Room:
         return True
 
     def _render_opening(self, passage: _Passage) -> str:
-        """Render the lines before the text: a label, and a heading or a time that is not shown yet."""
+        """Render the lines before a text: its label, and a heading or time that isn't shown yet."""
         if passage.group not in self._there:
             return f"{_render_heading(passage, passage.title, passage.moment)}\n{_render_label(passage)}"
         return _render_label(passage, "" if passage.hour in self._there else _stamp(passage.moment))
@@ -342,7 +342,7 @@ _ASKS: Final = ("?", "？")
 
 
 def _choose_neighbours(excerpt: Excerpt) -> Iterator[tuple[str, Turn, str]]:
-    """Yield the neighbours that a hit needs to be understood, each with what to show of it."""
+    """Yield the neighbours needed to understand a hit, each with the text to show."""
     text, before, after = excerpt.hit.text.rstrip(), excerpt.before, excerpt.after
     if before is not None and (_is_short(text) or before.text.rstrip().endswith(_ASKS)):
         question = _QUESTION.search(before.text[-_TAIL:]) if len(before.text) > _BRIEF else None
@@ -356,12 +356,12 @@ def _is_short(text: str) -> bool:
 
 
 def _only_asks(text: str) -> bool:
-    """True if a text has hardly anything but questions."""
+    """True if a text hardly contains anything except questions."""
     stated = [part for part in _SENTENCE.split(text) if not part.endswith(_ASKS)]
     return text.endswith(_ASKS) and _is_short(" ".join(stated))
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- rendering -----------------------------------------------------------------------------------
 
 
 def _render(shown: Sequence[_Shown], head: str, left_out: int) -> str:
@@ -375,7 +375,7 @@ def _render(shown: Sequence[_Shown], head: str, left_out: int) -> str:
         if kind == _MESSAGE:
             members.sort(key=lambda one: (one.passage.excerpt.hit.at, one.passage.order))
             last = members[0].passage.moment
-            # A conversation that was given no title has its first line for one: not twice.
+            # An untitled conversation is shown with its first line as the title, which isn't repeated.
             lines_shown = [one_line(one.passage.excerpt.hit.text[:_TAIL]) for one in members]
             lines_shown += [line.partition(": ")[2] for one in members for line in one.around.values()]
             if any(text.startswith(title.removesuffix("…")) for text in lines_shown):
@@ -393,7 +393,7 @@ def _render(shown: Sequence[_Shown], head: str, left_out: int) -> str:
 
 
 def _group_subjects(members: Sequence[_Shown]) -> list[_Shown]:
-    """Put facts about one subject next to each other, the newest first; subjects by their best fact."""
+    """Group facts by subject, newest first, with subjects in the order of their best fact."""
     by_ref = {one.passage.excerpt.hit.ref: one for one in members}
     subjects: dict[int, list[_Shown]] = {}
     for one in members:
@@ -406,7 +406,7 @@ def _group_subjects(members: Sequence[_Shown]) -> list[_Shown]:
 
 
 def _render_heading(passage: _Passage, title: str, moment: datetime | None) -> str:
-    """Render the heading of a kind, or of a conversation with the message to read on from."""
+    """Render the heading of a kind, or of a conversation with a message to continue reading from."""
     if passage.group[0] != _MESSAGE:
         return f"## {title}"
     stamp = f"{_stamp(moment)}, " if moment else ""

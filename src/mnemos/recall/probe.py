@@ -1,4 +1,4 @@
-"""The probe: how far a passage came on the way to an answer, and why no further."""
+"""The probe, which finds how far a passage got on its way into an answer, and why no further."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SHORTFALLS: Final = 3
 
 
 class Stage(StrEnum):
-    """The stage at which a passage fell out, or the last one."""
+    """The stage at which a passage was dropped, or the last stage."""
 
     UNKNOWN = "unknown"
     FORGOTTEN = "forgotten"
@@ -72,7 +72,7 @@ _PACKED: Final = {
 
 
 class _Out(Exception):
-    """Ends the search for a passage that cannot be found by anyone who asks so."""
+    """Raised for a passage that this question can't find."""
 
     def __init__(self, stage: Stage, sentence: str) -> None:
         super().__init__(sentence)
@@ -81,7 +81,7 @@ class _Out(Exception):
 
 
 def read_ref(text: str) -> tuple[str, str]:
-    """Return the kind and ref of ``42``, ``message:42``, ``f3``, ``memory:…`` or ``kind:ref``."""
+    """Parse ``42``, ``message:42``, ``f3``, ``memory:…`` or ``kind:ref`` into kind and reference."""
     text = text.strip()
     kind, _, ref = text.partition(":")
     if _NUMBER.fullmatch(text):
@@ -131,13 +131,13 @@ def find_fate(text: str, outcome: Outcome, trace: Recorder, hits: Sequence[HitEx
 
 
 def _locate(tx: Reads, kind: str, ref: str, outcome: Outcome) -> MessageRow | Passage:
-    """Return a passage that can be found by this question; raise _Out for any other."""
+    """Return the passage if this question can find it, or else raise _Out."""
     filters = outcome.filters
     found = _message(tx, int(ref), filters) if kind == MESSAGE else _passage(tx, kind, ref, outcome)
     if outcome.kinds is not None and kind not in outcome.kinds:
         raise _Out(Stage.FILTERED, f"It is a {kind}, and kinds leaves those out.")
     if isinstance(found, Passage) and found.id < 0:
-        # Edited by hand and not stored yet.
+        # It was edited by hand and isn't stored yet.
         within = not are_of_messages(filters)
     else:
         within = bool(tx.passages.within([found.id], filters, kinds=None))
@@ -183,7 +183,7 @@ def _passage(tx: Reads, kind: str, ref: str, outcome: Outcome) -> Passage:
 
 
 def _find_filters(tx: Reads, number: int, filters: Filters) -> Iterator[str]:
-    """Yield the filters that leave a passage out by themselves."""
+    """Yield each filter that alone excludes a passage."""
     for field, label in _FILTERS.items():
         value = getattr(filters, field)
         if value in (None, ()):

@@ -1,6 +1,6 @@
-"""Questions: their words, the kind of answer, the people and the time they are about.
+"""Questions: their words, and the kind of answer, people and time they are about.
 
-Also the matcher that finds those words, and similar words, in many texts.
+Also the matcher, which finds these words and similar ones in many texts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mnemos.language import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
 from mnemos.text.words import STOP_WORDS, Run, fold, is_unspaced, runs, split_runs, stem
 
-# Words that questions are made of. They tell little about the answer.
+# Words common in questions, which say little about the answer.
 _GENERIC = frozenset(
     stem(word)
     for word in """
@@ -35,15 +35,15 @@ _GENERIC = frozenset(
     """.split()
 )
 _GENERIC_WEIGHT = 0.3
-# The weight of the words of a time, if the time itself is understood.
+# The weight of the words of a time if the time itself was understood.
 _TIME_WEIGHT = 0.5
-# The weight of a part of an identifier alongside the whole.
+# The weight of a part of an identifier, in addition to the whole.
 _PART_WEIGHT = 0.4
 
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
-# Possible code: from the beginning of a word, or after a colon that follows another sign.
+# A possible code: at the beginning of a word, or after a colon that follows another sign.
 _CODE = re.compile(r"(?<![\w.:/-])(?:(?=[.:/-])[\w.:/-]*?:)?(\w[\w.:/-]*+)")
-# It has a digit or an underscore in it, a dot or a slash between letters, or is in camelCase.
+# A code contains a digit or an underscore, has a dot or a slash between letters, or is in camelCase.
 _CODE_SIGN = re.compile(r"\d|_|\w[./]\w|[a-z][A-Z]")
 _NUMBER = re.compile(
     r"\b(?:how (?:many|much|old|long|far|often|big|tall|fast|heavy)"
@@ -76,7 +76,7 @@ _TO_ASSISTANT = re.compile(
     r"|\b(?:did|had|have|were) you\b|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
     re.IGNORECASE,
 )
-# The same, unless the question says what the user did.
+# These too, unless the question says what the user did.
 _TOGETHER = re.compile(r"\bremind me\b|\bwe (?:discuss|talk|explor|chatted)\w*", re.IGNORECASE)
 _BY_USER = re.compile(
     r"\b(?:what|which|whom?|where|when|why|how|that)\b[^.,;?!]{0,80} I "
@@ -88,7 +88,7 @@ _BY_USER = re.compile(
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|ich|mein\w*|mir|mich)\b")
 # "Which libraries was I considering when you recommended one?" asks for the user's words.
 _ASKS_ME = re.compile(r"\b(?:did|had|have|was|am) I\b", re.IGNORECASE)
-# A time in a request is when something is wished for, not when it was said.
+# A time in a request is when something should happen, not when it was said.
 _REQUEST = re.compile(
     r"^\W*(?:(?:please|bitte|hey|ok|okay|and|now) )*"
     r"(?:arrange|book|buy|choose|come up|cook|create|draft|find|get|give|help|invite|let'?s|make|order"
@@ -103,7 +103,7 @@ _REQUEST = re.compile(
     r"|\b(?:suggestion|recommendation|tip|advice|idea|tipp|vorschl[aä]g)\w*\b|\bany thoughts\b|\bhow about\b",
     re.IGNORECASE,
 )
-# Without a verb of the past, these are ahead in a request.
+# Without a verb in the past tense, these lie in the future in a request.
 _COMING_DAY = re.compile(
     r"\b(?:for|on|by|this|für|am|dies\w+) (?:\w+ )?\w*"
     r"(?:day|night|evening|summer|autumn|fall|winter|spring|tag|woch|abend)$|day (?:morning|afternoon)$",
@@ -116,10 +116,10 @@ _PAST = re.compile(
     r"|\b(?!need|feed|seed|speed|indeed|weed|proceed)\w{2,}ed\b",
     re.IGNORECASE,
 )
-# "won't" has nothing to do with "won".
+# "won't" is unrelated to "won".
 _NEGATED = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
 _CONTRACTION = re.compile(rf"{_NEGATED.pattern}|(?<=\w)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
-# A request for new advice is not a question about former advice.
+# A request for new advice is not about former advice.
 _WISH = re.compile(
     r"\b(?:can|could|would|will|do) you (?:please )?"
     r"(?:suggest|recommend|give|provide|tell|list|explain|share|have|think|help)\b"
@@ -140,12 +140,12 @@ _LATEST = re.compile(
 
 
 def is_question(text: str) -> bool:
-    """True if a text asks, rather than names what to look for."""
+    """True if a text is a question rather than search words."""
     return _QUESTION.search(text) is not None
 
 
 class Word(Struct, frozen=True):
-    """A word of a question. Words that most questions have weigh less."""
+    """A word of a question. Words common in questions weigh less."""
 
     stem: str
     form: str
@@ -161,32 +161,32 @@ class Question(Struct, frozen=True):
     text: str
     words: tuple[Word, ...]
     mentioned: frozenset[str]
-    """Every word as it was typed, folded, to see who is named: in "in June" nobody."""
+    """All words, folded but otherwise as typed, to tell who is named: in "in June", nobody."""
     capitalised: frozenset[str]
-    """Those of them that are written with a capital, and do not begin the question."""
+    """The words among them that are capitalized and don't begin the question."""
     codes: tuple[str, ...]
-    """Its numbers, identifiers and paths, folded: found as they are or not at all."""
+    """Its numbers, identifiers and paths, folded. They only match exactly."""
     wants_time: bool
     wants_number: bool
     wants_name: bool
     to_assistant: bool
-    """True if it asks for what the assistant said."""
+    """True if it asks about the assistant's words."""
     by_user: bool
-    """True if it is about the user, in the first person."""
+    """True if it is about the user, who asks in the first person."""
     wants_latest: bool
     is_question: bool
-    """True if it asks, rather than names what to look for."""
+    """True if it is a question rather than search words."""
     span: times.Span | None
     """The time it is about."""
 
     def without(self, names: frozenset[str]) -> Question:
-        """The same question without names of speakers as words, unless it has no others."""
+        """Return the question without speakers' names as words, unless it has no other words."""
         kept = tuple(word for word in self.words if word.form not in names)
         return self if not kept or len(kept) == len(self.words) else replace(self, words=kept)
 
 
 def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
-    """Read a question: any text, of a very long one the beginning."""
+    """Interpret a question. Of a very long text, only the beginning is read."""
     text = text[:MAX_CHARACTERS]
     span = times.find_asked(text, now, tz)
     weighed = [pair for run in runs(_CONTRACTION.sub(" ", text)) for pair in _forms(run)]
@@ -225,14 +225,14 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
 
 
 def _is_wished_for(span: times.Span, text: str, now: float) -> bool:
-    """True for the time of a request: "book a train for Friday"."""
+    """True if the time belongs to a request, such as "book a train for Friday"."""
     is_ahead = span.end > now or _COMING_DAY.search(text[: span.places[1]])
     is_request = _REQUEST.search(text) or _WISH.search(text)
     return bool(is_ahead and is_request and not _PAST.search(text))
 
 
 def _without_time(telling: list[tuple[str, float]], others: frozenset[str]) -> list[tuple[str, float]]:
-    """Weigh the words of a time less, because it is understood. Alone, they are not looked for."""
+    """Weigh the words of an understood time less. Alone, they are not searched for."""
     if all(stem(form) in _GENERIC for form in others):
         return []
     return [(form, weight if form in others else _TIME_WEIGHT) for form, weight in telling]
@@ -245,17 +245,17 @@ def _codes(text: str) -> tuple[str, ...]:
 
 
 def _forms(run: Run) -> list[tuple[str, float]]:
-    """Return the words of a run with their weights: an identifier, and its parts a little."""
+    """Return the words of a run with their weights. Parts of an identifier weigh less."""
     if len(run.forms) == 1:
         return [(run.forms[0], 1.0)]
     if is_unspaced(run.forms[0]):
-        # The lone last character is there for one-character queries only.
+        # The single last character only serves one-character queries.
         return [(form, 1.0) for form in run.forms[:-1]]
     return [(run.beside[0], 1.0), *((form, _PART_WEIGHT) for form in run.forms)]
 
 
 def describe_time(question: Question) -> Iterator[str]:
-    """Describe the time that a question names, as it was understood."""
+    """Describe how the time in a question was understood."""
     span = question.span
     if span is None:
         return
@@ -267,7 +267,7 @@ def describe_time(question: Question) -> Iterator[str]:
 
 
 def _day(moment: float) -> str:
-    """Format a date for people; empty for one that no calendar has."""
+    """Format a date for people; "" if it is outside the calendar."""
     try:
         return f"{datetime.fromtimestamp(moment).astimezone():%-d %B %Y}"
     except (OverflowError, ValueError, OSError):
@@ -278,13 +278,13 @@ log = logging.getLogger("mnemos.recall")
 
 RELATED = Path(__file__).with_name("assets") / "related.txt"
 
-# Words are related from this cosine on. Their weight grows from there to 1.
+# Words are related from this cosine on, and their weight grows from there to 1.
 _UNRELATED = 40
 
 
 @lru_cache(maxsize=4_096)
 def find_related(word: str) -> dict[str, float]:
-    """Return the stems of related words, each with how much it counts, above 0 and below 1."""
+    """Return the stems of related words, with weights between 0 and 1."""
     if not word.isascii():
         return {}
     try:
@@ -296,7 +296,7 @@ def find_related(word: str) -> dict[str, float]:
 
 
 def _look_up(table: bytes, word: str) -> str:
-    """Look up a word in the sorted lines of the table; empty if it is not there."""
+    """Look up a word in the sorted lines of the table; "" if it is missing."""
     wanted = f"{word}\t".encode()
     low, high = 0, len(table)
     while low < high:
@@ -325,7 +325,7 @@ _MOST_STEMS = 100_000
 
 
 class _Stems(dict[str, str]):
-    """Stems by word form, computed when first asked for."""
+    """A cache of stems by word form, computed on first use."""
 
     def __missing__(self, form: str) -> str:
         if len(self) >= _MOST_STEMS:
@@ -336,16 +336,16 @@ class _Stems(dict[str, str]):
 
 _STEMS = _Stems()
 
-# A longer text is only read where it may have a word at all.
+# A longer text is only read if it may contain any of the words.
 _SHORT = 20_000
 _LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
 class Matcher:
-    """Finds the words of a question in texts, and for each the words ``related`` to it."""
+    """Finds the words of a question in texts, and the words ``related`` to each."""
 
     def __init__(self, words: Sequence[Word], related: Sequence[Mapping[str, float]]) -> None:
-        # Scripts without blanks: the word may be anywhere.
+        # In scripts without blanks, the word may be anywhere.
         self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
         self._by_stem: dict[str, list[tuple[int, float]]] = {}
         for number, (word, others) in enumerate(zip(words, related, strict=True)):
@@ -354,15 +354,15 @@ class Matcher:
                 self._by_stem.setdefault(other, []).append((number, strength))
         self._beginnings = sorted({_beginning(stem) for stem in self._by_stem})
         spaced = "|".join([re.escape(one) for one in self._beginnings if one.isascii()])
-        # In a text whose words are separated by blanks. Words that begin otherwise are skipped.
+        # For texts with blanks between words. Words that begin differently are skipped.
         self._find_forms = re.compile(f" (?:{spaced})[a-z0-9]*".encode()).findall if spaced else None
 
     def find(self, folded: str) -> tuple[dict[int, int], dict[int, float]]:
-        """Count each word in a folded text; return counts, and strengths that include related words."""
+        """Count each word in a folded text; return counts, and strengths including related words."""
         counts: dict[int, int] = {}
         strengths: dict[int, float] = {}
         by_stem = self._by_stem
-        # No Python loop over other words: most of a question's time is spent here.
+        # Other words are skipped without a Python loop, because most of a question's time is spent here.
         for stemmed in filter(by_stem.__contains__, map(_STEMS.__getitem__, self._forms_of(folded))):
             for word, strength in by_stem[stemmed]:
                 if strength == 1.0:
@@ -376,7 +376,7 @@ class Matcher:
         return counts, strengths
 
     def forms(self, folded: str) -> list[str]:
-        """The words of the question as the text has them, each once, in the order of the question."""
+        """Return the question's words as the text spells them, once each, in the question's order."""
         found = {word: text for word, text in self._anywhere if text in folded}
         for form in self._forms_of(folded):
             for word, strength in self._by_stem.get(_STEMS[form], ()):
@@ -385,7 +385,7 @@ class Matcher:
         return list(dict.fromkeys(found[word] for word in sorted(found)))
 
     def _forms_of(self, folded: str) -> list[str]:
-        """Return the words of a text that may be forms of those asked for."""
+        """Return the words of a text that may be forms of the question's words."""
         if "n't" in folded or "n’t" in folded:
             folded = _NEGATED.sub(" ", folded)
         if folded.isascii() and "+" not in folded and "#" not in folded:
@@ -398,16 +398,16 @@ class Matcher:
         forms = split_runs(folded)
         if "+" not in folded and "#" not in folded:
             return forms
-        # C++ is its own word, and C as well.
+        # "C++" counts as a word itself, and as "C".
         return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
 
 
 def share_weights(weights: Sequence[float]) -> tuple[float, ...]:
-    """Return the share of each word in the weight of the question."""
+    """Return each word's share in the weight of the question."""
     total = sum(weights) or 1.0
     return tuple(weight / total for weight in weights)
 
 
 def _beginning(stemmed: str) -> str:
-    """Return the beginning that all forms of a word share. A stem may end differently: *tri* for *try*."""
+    """Return the beginning that all forms of a word share. A stem may differ: *tri* for *try*."""
     return stemmed[:3] if len(stemmed) > 3 else stemmed[:1]

@@ -1,4 +1,4 @@
-"""Reasons for a score: the name, the group and a sentence for each part of the sum."""
+"""Reasons for a score: a name, a group and a sentence for each part of the sum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnemos.recall.trace import Recorder
 from mnemos.text.words import fold
 
 _SHOWN_WORDS: Final = 6
-# Every line gets this if the question names nobody.
+# If the question names nobody, every line gets this.
 _NOBODY_NAMED: Final = 0.5
 
 
@@ -63,7 +63,7 @@ REASONS: Final[Mapping[str, Reason]] = {
 
 
 def list_parts(candidate: Candidate, scene: Scene, trace: Recorder) -> tuple[ScorePart, ...]:
-    """Return everything that adds to the score of a candidate or takes from it, the largest first."""
+    """List everything that raises or lowers a candidate's score, the largest first."""
     features = candidate.features
     values = {
         name: (features.get(name, 0.0), weight)

@@ -1,7 +1,7 @@
-"""The recaller: one question over everything, from its text to an answer that fits a prompt.
+"""The recaller, which answers a question from the whole memory, in a form that fits a prompt.
 
-The stages, each in its own module: understand the question, propose candidates by words and by vectors,
-set them into their conversations, judge each by its features, blend those into a score, pack the best.
+Each stage has its own module: understand the question, propose candidates by words and by vectors, put them
+into their conversations, judge each by its features, sum these up as a score, and pack the best.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
 from mnemos.storage.passages import MESSAGE, Unembedded
 
-# Superseded facts come after everything else.
+# Superseded facts are ranked after everything else.
 _SUPERSEDED = 100.0
-# The number of candidates read sentence by sentence, and their longest text.
+# The number of candidates read sentence by sentence, and the maximum length of their text.
 _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
-# Candidates that are read by the reranker, and what its judgement weighs: chosen on the development data.
+# The number of candidates that the reranker reads, and the weight of its rating, chosen on development data.
 _READ_DEEPLY = 20
 _DEEP_WEIGHT = 0.3
-# The share of its words that a question has in common with another one about the same.
+# Questions that share at least this part of their words are about the same thing.
 _ASKS_THE_SAME = 0.5
 _JUST_BELOW = 1e-6
 
@@ -54,14 +54,14 @@ class Known(Struct, frozen=True):
     asked: Asked
     kinds: Sequence[str] | None
     stored: Stored | None = None
-    """The vectors in the storage. None if none are wanted."""
+    """The vectors in the storage, or None if none are wanted."""
     todo: list[Unembedded] | None = None
-    """Passages without vectors, a bounded amount."""
+    """Passages without vectors, up to a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """The vector of a question, and the share of the memory that it covers."""
+    """The vector of a question, and the share of the memory that it can be compared with."""
 
     sense: Sense | None = None
     embedder: Embedder | None = None
@@ -82,7 +82,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Candidates best first, with the scene they were judged in and the kind of search."""
+    """The candidates, best first, with the scene they were judged in and the kind of search."""
 
     scene: Scene
     candidates: tuple[Candidate, ...]
@@ -92,7 +92,7 @@ class Ranked:
 
 
 class Recaller:
-    """Recall over one storage. A question takes two read transactions and writes nothing."""
+    """Recall from one storage. A question takes two read transactions and writes nothing."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Recaller:
         clock: Callable[[], float],
         sources: Sequence[Source] = (),
     ) -> None:
-        """``sources``: what people edit in files, which the storage may not have been fed yet."""
+        """``sources``: files that people edit, whose changes the storage may not have yet."""
         self._storage = storage
         self._embedding = embedding
         self._clock = clock
@@ -109,7 +109,7 @@ class Recaller:
         self._tail = Tail()
         self._kept = Kept()
         self.is_behind = False
-        """True if the last question found passages or vectors that the storage does not have yet."""
+        """True if the last question found passages or vectors that the storage doesn't have yet."""
 
     def recall(
         self,
@@ -129,10 +129,10 @@ class Recaller:
         explain: bool = False,
         probe: str | None = None,
     ) -> Recall:
-        """Answer a question. ``project``: the one to prefer. ``deep``: read the leading candidates closely.
+        """Answer a question. ``project`` is preferred. ``deep`` reads the leading candidates closely.
 
-        Facts that are no longer true are left out, unless the question is about the past. ``matches_only``:
-        without messages that are only next to a match. ``probe``: a passage whose fate to explain.
+        Facts that are no longer true are left out, unless the question is about the past. ``matches_only``
+        leaves out messages that are only next to a match. ``probe`` is a passage whose fate is explained.
         """
         began = time.perf_counter()
         trace = Recorder() if explain or probe else NO_TRACE
@@ -189,13 +189,13 @@ class Recaller:
         )
         if not isinstance(trace, Recorder):
             return answer
-        from mnemos.recall.account import Outcome, explain_outcome  # only for who asks for it
+        from mnemos.recall.account import Outcome, explain_outcome  # only needed on request
 
         outcome = Outcome(answer, ranked, holding, close, packed, filters, kinds, user, self._storage)
         return dataclasses.replace(answer, explanation=explain_outcome(outcome, trace, probe))
 
     def messages(self, query: str, filters: Filters, *, project: str | None = None) -> Results:
-        """Find messages that answer, best first: those that match the question themselves."""
+        """Find messages that match the question themselves, best first."""
         ranked = self.rank(query, filters, kinds=(MESSAGE,), project=project)
         words = len(ranked.scene.weights)
         found = [
@@ -208,7 +208,7 @@ class Recaller:
         return Results(hits, partial=bool(hits) and partial)
 
     def refs(self, query: str, kind: str, filters: Filters, limit: int) -> list[str]:
-        """Find refs of a kind that answer, best first, superseded ones last."""
+        """Find references of passages of a kind that answer, best first, superseded ones last."""
         ranked = self.rank(query, filters, kinds=(kind,))
         lines = [candidate.line for candidate in ranked.candidates if certainty.is_linked(candidate)]
         return [line.passage.ref for line in lines[:limit] if line.passage is not None]
@@ -228,10 +228,10 @@ class Recaller:
         deep: bool = False,
         trace: Trace = NO_TRACE,
     ) -> Ranked:
-        """Judge everything that may answer. Entries: those of one user.
+        """Judge everything that may answer. Only one user's entries are read.
 
-        ``project``: the one to prefer. ``as_of``: when facts are to hold, if not now. ``weights``: others
-        than ours, to try them.
+        ``project`` is preferred. ``as_of`` is the time at which facts must be valid, by default now.
+        ``weights`` replaces our weights, for experiments.
         """
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
@@ -275,7 +275,7 @@ class Recaller:
         )
 
     def _load(self) -> tuple[Embedder | None, tuple[str, ...]]:
-        """Load the wanted model before any transaction. Without one: None, and the reason."""
+        """Load the model before any transaction. If that fails, return None and the reason."""
         if not self._embedding.is_wanted:
             return None, ()
         try:
@@ -293,7 +293,7 @@ class Recaller:
         embedder: Embedder | None,
         project: str | None,
     ) -> Known:
-        """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
+        """Read word counts, unfed passages and the state of vectors, in a first transaction."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
         unfed = self._edits.find(tx, kinds, user, self._clock())
@@ -308,7 +308,7 @@ class Recaller:
         return Known(asked, kinds, stored, self._tail.find_next(tx, self._embedding.model))
 
     def _means(self, known: Known, notes: tuple[str, ...]) -> Means:
-        """Make the question's vector, and those that the storage does not have yet."""
+        """Make the question's vector, and the vectors that the storage doesn't have yet."""
         if known.stored is None:
             return Means(notes=notes)
         try:
@@ -339,7 +339,7 @@ class Recaller:
         as_of: float | None,
         trace: Trace,
     ) -> tuple[Means, Gathered]:
-        """Read the candidates in a second transaction; by words alone if vectors are damaged."""
+        """Read the candidates in a second transaction, only by words if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
             found = self._storage.read(
@@ -361,7 +361,7 @@ class Recaller:
         return means, found
 
     def _read_whole(self, message_id: int) -> MessageRow | None:
-        """Read a message of more than a million characters, of which only the beginning was judged."""
+        """Read a message of more than a million characters. Only its beginning was judged."""
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
 
 
@@ -372,9 +372,9 @@ def _read_closely(
     sense: Sense,
     embedder: Embedder,
 ) -> None:
-    """Read the few that lead so far sentence by sentence, and add that to their scores.
+    """Read the few leading candidates sentence by sentence, and add that to their scores.
 
-    An answer may be part of a line about something else.
+    A line about something else may contain the answer.
     """
     for candidate in found:
         candidate.features[SENTENCE] = 0.0
@@ -391,11 +391,11 @@ def _read_closely(
 
 
 def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], means: Means) -> Means:
-    """Have the reranker read the leading candidates with the question, and add that to their scores.
+    """Have the reranker read the leading candidates, and add its ratings to their scores.
 
-    Without it, the scores remain and the notes say why.
+    If it is not available, the scores don't change and the notes say why.
     """
-    from mnemos.recall import reranker  # only for who asks for it
+    from mnemos.recall import reranker  # only needed on request
 
     places = range(len(found))
     leading = heapq.nsmallest(_READ_DEEPLY, places, key=lambda at: _best_first((scores[at], found[at])))
@@ -410,7 +410,7 @@ def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], me
         scores[place] += _DEEP_WEIGHT * (rating - best)
     others = set(places) - set(leading)
     if others:
-        # Nobody read them: they follow in their order.
+        # The reranker didn't read these, so they follow in their order.
         least = min(scores[place] for place in leading)
         shift = min(least - max(scores[place] for place in others) - _JUST_BELOW, 0.0)
         for place in others:
@@ -420,7 +420,7 @@ def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], me
 
 
 def _without_depth(ranked: Sequence[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
-    """Return the ranking without the reranker, whose judgement compares lines and calibrates nothing."""
+    """Return the ranking without the reranker's ratings, which only compare lines."""
     plain = [
         (c, score - _DEEP_WEIGHT * c.features.get(DEEP, 0.0) - c.features.get(UNREAD, 0.0))
         for c, score in ranked
@@ -429,7 +429,7 @@ def _without_depth(ranked: Sequence[tuple[Candidate, float]]) -> list[tuple[Cand
 
 
 def _put_below_replies(found: Sequence[Candidate], scores: list[float]) -> None:
-    """Put a question that was asked in other words just below the reply to it."""
+    """Rank a paraphrase of the question just below the reply to it."""
     places = {candidate.line.id: place for place, candidate in enumerate(found)}
     for place, candidate in enumerate(found):
         if candidate.stretch is None or candidate.features[RESTATES] < _ASKS_THE_SAME:
@@ -443,7 +443,7 @@ def _put_below_replies(found: Sequence[Candidate], scores: list[float]) -> None:
 def _lend_scores(
     question: Question, found: Sequence[Candidate], scores: list[float], gathered: Gathered
 ) -> list[float]:
-    """Return the scores with current facts before those they replaced."""
+    """Return the scores with current facts ahead of those they replaced."""
     if not gathered.standings.of:
         return scores
     by_id = {candidate.line.id: score for candidate, score in zip(found, scores, strict=True)}
@@ -478,6 +478,6 @@ def has_ended(candidate: Candidate, gathered: Gathered) -> bool:
 
 
 def _best_first(item: tuple[float, Candidate]) -> tuple[float, float, int]:
-    """Sort by score, then the newest first."""
+    """Return the key to sort by score, then newest first."""
     score, candidate = item
     return -score, -candidate.line.at, -candidate.line.id

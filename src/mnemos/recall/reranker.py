@@ -1,6 +1,6 @@
-"""Deep recall: the leading candidates read together with the question by a small transformer.
+"""The reranker of deep recall: a small transformer that reads leading candidates with the question.
 
-The weights come with the extra ``mnemos[deep]``. The folder reranker has the recipe and the figures.
+Its weights come with the extra ``mnemos[deep]``. The folder ``reranker`` documents its training and results.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mnemos.recall.features import Candidate
 from mnemos.recall.lines import Line
 from mnemos.text.words import STOP_WORDS, runs, stem
 
-# Tokens of a question and a line together, and words of a question: the model was trained on no more.
+# The maximum tokens of a question and a line together, and words of a question, as in training.
 _LONGEST = 96
 _QUESTION = 40
-# Tokens read for a question: a second of one core is about 9,000 of them.
+# The number of tokens read for a question. One core reads about 9,000 per second.
 _MOST_TOKENS = 1_440
-# Of the line itself, and of the lines before and after it, in characters.
+# The maximum characters of the line itself, and of the lines before and after it.
 LINE = 200
 AROUND = 48
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -31,16 +31,16 @@ Said = tuple[str, str]
 
 
 class Reranker:
-    """Rates how well lines answer a question. Missing packages and files raise ModelUnavailable."""
+    """Rates how well lines answer a question. Missing packages or files raise ModelUnavailable."""
 
     def __init__(self, folder: Path) -> None:
-        # Two threads double the CPU time of a batch this small and hardly shorten it.
+        # With a batch this small, two threads double the CPU time and are hardly faster.
         self._transformer = Transformer(folder, extra="deep", longest=_LONGEST, threads=1)
 
     def rate(self, question: str, lines: Sequence[str]) -> list[float]:
-        """Return a number per rendered line: the higher, the better it answers.
+        """Return a rating per rendered line. A higher one means a better answer.
 
-        Of many long lines, only the first ones are rated, so that a question takes a bounded time.
+        If there are many long lines, only the first are rated, so that the time is bounded.
         """
         asked = " ".join(question.split()[:_QUESTION])
         encoded = self._transformer.encode([(asked, line) for line in lines])
@@ -61,7 +61,7 @@ def load() -> Reranker:
 
 
 def rate(query: str, candidates: Sequence[Candidate]) -> list[float]:
-    """Rate candidates with the reranker of the extra, or as many of the first as it has time for."""
+    """Rate the first candidates, as many as there is time for, with the extra's reranker."""
     words = words_of(query)
     return load().rate(query, [_render(candidate, words) for candidate in candidates])
 
@@ -80,12 +80,12 @@ def _quote(line: Line | None) -> Said | None:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the stems that tell what a text is about."""
+    """Return the stems of the words that say what a text is about."""
     return frozenset(stem(form) for run in runs(text) for form in run.forms if form not in STOP_WORDS)
 
 
 def render(line: Said, before: Said | None, after: Said | None, words: frozenset[str]) -> str:
-    """Write a line as the model reads it: who says it, its telling part, and a little around it."""
+    """Render a line for the model: its speaker, its most relevant part, and a little context."""
     parts = [f"{line[0]}: {_cut(line[1], words)}"]
     if before is not None:
         parts.append(f"< {before[0]}: {before[1][-AROUND:]}")
@@ -95,7 +95,7 @@ def render(line: Said, before: Said | None, after: Said | None, words: frozenset
 
 
 def _cut(text: str, words: frozenset[str]) -> str:
-    """Cut a long text to the sentence with most words of the question, and what follows it."""
+    """Cut a long text to the sentence with most words of the question, and the following text."""
     if len(text) <= LINE:
         return text
     best, found = 0, -1

@@ -1,7 +1,7 @@
-"""Nearness in meaning: a question as a vector, compared with lines, their surroundings and their sentences.
+"""Similarity in meaning between a question's vector and lines, their surroundings and sentences.
 
-A static model is fast enough to embed in memory what has no vectors in the storage yet: the newest passages
-(``Tail``), hand-edited ones, and whatever else is judged.
+A static model is fast enough to embed passages without stored vectors in memory: the newest ones (``Tail``),
+hand-edited ones, and any others that are judged.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
     from mnemos.recall.embedders.static import StaticEmbedder
 
-# Words that questions are made of still say something about their meaning.
+# Words common in questions still contribute to the meaning.
 _LEAST_WEIGHT = 0.5
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _SENTENCES = 12
-# Text that one question embeds in memory, in some tens of milliseconds, and pieces kept in all.
+# Characters that one question embeds in memory, in some tens of milliseconds, and pieces kept in total.
 TAIL_CHARACTERS = 60_000
 _MOST_PIECES = 4_000
-# Vectors of hand-edited passages that are kept for the next question.
+# The number of hand-edited passages whose vectors are kept for the next question.
 _MOST_KEPT = 1_000
 
 
 def make_sense(asked: Asked, embedder: Embedder, model: str) -> Sense | None:
-    """Make the vector to compare with those stored under ``model``.
+    """Make the question's vector, to compare with those stored under ``model``.
 
-    None when the question says nothing that the model knows.
+    Returns None if the model knows none of the question's words.
     """
     if hasattr(embedder, "vectors_of"):
         return _add_words(asked, cast("StaticEmbedder", embedder), model)
@@ -59,11 +59,11 @@ def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | No
     weights: list[float] = []
     for word, count in zip(asked.question.words, asked.counts, strict=True):
         if any(map(str.isdigit, word.form)):
-            # A number or a code means only itself.
+            # A number or a code has no meaning besides itself.
             continue
         idf = math.log(1 + (max(asked.total - count, 0) + 0.5) / (count + 0.5))
         weight = min(idf, highest) * max(word.weight, _LEAST_WEIGHT)
-        # A token unknown to the model has no weight and no meaning.
+        # A token that the model doesn't know has no weight and no meaning.
         tokens = [token for token in embedder.token_ids(word.form).tolist() if embedder.weights[token]]
         ids += tokens
         weights += [weight] * len(tokens)
@@ -78,16 +78,16 @@ def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | No
 
 
 class Tail(Struct, frozen=True):
-    """Vectors of passages that have none in the storage, made by this process and kept in memory."""
+    """Vectors in memory, made by this process, of passages that have none in the storage."""
 
     ends: tuple[int, int] = (0, 0)
-    """The last message and the last other passage that it covers."""
+    """The last message and the last other passage covered."""
     era: tuple[int, ...] = ()
     keys: NDArray[np.int64] | None = None
     vectors: NDArray[np.float32] | None = None
 
     def find_next(self, tx: Reads, model: str) -> list[Unembedded] | None:
-        """Read what lacks vectors beyond this tail, a bounded amount. None when nothing does."""
+        """Read some passages without vectors beyond this tail, or return None if there are none."""
         found: list[Unembedded] = []
         ends, characters = self.ends, TAIL_CHARACTERS
         while characters > 0:
@@ -105,7 +105,7 @@ class Tail(Struct, frozen=True):
         return found
 
     def extend(self, todo: Sequence[Unembedded] | None, embedder: Embedder) -> Tail:
-        """Embed these too. Empty when the storage has all vectors."""
+        """Embed these passages too. The tail is empty if the storage has all vectors."""
         import numpy as np
 
         if not todo:
@@ -124,11 +124,11 @@ class Tail(Struct, frozen=True):
         return tail
 
     def count_beyond(self, done: tuple[int, int]) -> int:
-        """Count the passages it covers that the storage does not."""
+        """Count the covered passages for which the storage has no vectors."""
         return sum(max(0, end - stored) for end, stored in zip(self.ends, done, strict=True))
 
     def rank(self, sense: Sense) -> list[Near]:
-        """Return its pieces, the nearest first. Parts of a long message have ids of their own."""
+        """Return the pieces, nearest first. Each part of a long message has its own id."""
         import numpy as np
 
         if self.keys is None or self.vectors is None:
@@ -142,7 +142,7 @@ class Tail(Struct, frozen=True):
         ]
 
     def units(self, ids: Iterable[int]) -> Units | None:
-        """Return the vector of the first piece of each passage that it covers."""
+        """Return the vector of the first piece of each covered passage."""
         import numpy as np
 
         if self.keys is None or self.vectors is None:
@@ -155,7 +155,7 @@ class Tail(Struct, frozen=True):
         return self.keys is not None and len(self.keys) >= _MOST_PIECES
 
     def _fits(self, todo: Unembedded) -> bool:
-        """False once ids may mean something else, or a full tail holds nothing that is still missing."""
+        """False if ids may have changed meaning, or if a full tail covers nothing still missing."""
         return todo.era == self.era and not (self._is_full and self.count_beyond(todo.done) == 0)
 
 
@@ -167,13 +167,13 @@ def _move(ends: tuple[int, int], todo: Unembedded) -> tuple[int, int]:
 
 
 class Kept:
-    """Vectors of texts that are asked about again and again: hand-edited passages."""
+    """A cache of vectors for hand-edited passages, which every question compares."""
 
     def __init__(self) -> None:
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
     def compare(self, passages: Sequence[Passage], sense: Sense, embedder: Embedder) -> dict[int, Near]:
-        """Return the cosine of each of these passages."""
+        """Compute the cosine of each passage."""
         if embedder.kind != "static" or not passages:
             return {}
         import numpy as np
@@ -191,9 +191,9 @@ class Kept:
 
 
 def add_missing(gathered: Gathered, sense: Sense, embedder: Embedder, tail: Tail) -> Gathered:
-    """Complete the cosines and vectors of the candidates: from the tail, or embedded now.
+    """Add missing cosines and vectors of candidates, from the tail or by embedding them now.
 
-    Without them, the newest messages would seem to mean something else.
+    Without them, the newest messages would seem unrelated to the question.
     """
     if embedder.kind != "static":
         return gathered
@@ -215,7 +215,7 @@ def add_missing(gathered: Gathered, sense: Sense, embedder: Embedder, tail: Tail
 
 
 def _join(found: Sequence[Units]) -> Units | None:
-    """Join vectors. A passage that is in several collections has its first one."""
+    """Join collections of vectors. If several have a passage, its first vector counts."""
     import numpy as np
 
     kept = [units for units in found if len(units.ids)]
@@ -229,7 +229,7 @@ def _join(found: Sequence[Units]) -> Units | None:
 
 
 class Surroundings:
-    """The vectors of lines, to be added up with those of their neighbours."""
+    """The vectors of lines, which are added to those of their neighbours."""
 
     def __init__(self, units: Units, sense: Sense) -> None:
         import numpy as np
@@ -240,7 +240,7 @@ class Surroundings:
         self._question = sense.vector
 
     def cosines(self, lines: Sequence[tuple[int, Sequence[tuple[float, int]]]]) -> list[float]:
-        """Return the cosine of each line summed with its neighbours, given by ids and shares."""
+        """Return the cosine of each line summed with its neighbours, which ids and shares give."""
         import numpy as np
 
         if not lines:
@@ -262,7 +262,7 @@ class Surroundings:
 
 
 def rate_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
-    """Return, for each text, the cosine of its sentence nearest to the question."""
+    """Return the cosine of each text's sentence that is nearest to the question."""
     import numpy as np
 
     sentences: list[str] = []

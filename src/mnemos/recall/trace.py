@@ -1,6 +1,6 @@
-"""A trace of one question: the candidates of each stage, changes of scores, and times.
+"""Traces of a question: the candidates of each stage, changes of scores, and times.
 
-Stages report to a trace. Most questions have the one that keeps nothing.
+Stages report to a trace. For most questions, it is one that keeps nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """Keeps nothing. Arguments are only referred to, so reporting to it costs next to nothing."""
+    """A trace that keeps nothing. Reporting to it costs next to nothing."""
 
     def mark(self, stage: str) -> None:
         """Report the end of a stage."""
@@ -22,10 +22,10 @@ class Trace:
     def propose(
         self, *, words: Collection[int] = (), vectors: Collection[int] = (), kept: Collection[int]
     ) -> None:
-        """Report proposals, and those of them that are read."""
+        """Report the proposals, and those among them that are read."""
 
     def read(self, candidates: Iterable[Candidate]) -> None:
-        """Report the candidates, before all but the promising ones are dropped."""
+        """Report the candidates, before the unpromising ones are dropped."""
 
     def judge(self, candidates: Iterable[Candidate]) -> None:
         """Report the promising candidates, which are judged."""
@@ -33,17 +33,17 @@ class Trace:
     def score(
         self, candidates: Sequence[Candidate], scores: Sequence[float], weights: Mapping[str, float]
     ) -> None:
-        """Report candidates that may answer, with the sum of their features."""
+        """Report the candidates that may answer, with the sums of their features."""
 
     def move(self, reason: str, candidates: Sequence[Candidate], scores: Sequence[float]) -> None:
-        """Report scores that were changed for a reason."""
+        """Report scores that changed for a reason."""
 
 
 NO_TRACE: Final = Trace()
 
 
 class Recorder(Trace):
-    """Keeps everything that is reported."""
+    """A trace that keeps everything."""
 
     def __init__(self) -> None:
         self.milliseconds: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Validity of candidates: facts that were replaced, and those that may be."""
+"""Validity of candidates: facts that were or may have been replaced."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from mnemos.storage.passages import MESSAGE, Passage
 from mnemos.text.words import fold, split_runs, stem
 
 _IS_FACT: Final = re.compile(rf"{KIND}:f\d{{1,17}}").fullmatch
-# The number of hits that are compared with each other, and their longest text.
+# The number of hits compared with each other, and the maximum length of their text.
 _COMPARED: Final = 5
 _CHARACTERS_READ: Final = 1_000
 _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
-# The same score, and before it.
+# The smallest difference that ranks one score ahead of another.
 _AHEAD: Final = 1e-6
-# A possible update with less than this share of the older one's score is about something else, unless both
-# name the same. Of links between unrelated facts 35 % are below it, of links to real updates 1 %.
+# A possible update with less than this share of the older fact's score is about something else, unless both
+# name the same thing. It excludes 35 % of links between unrelated facts and 1 % of real updates.
 _LEAST_SHARE: Final = 0.45
 _PAST: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|earlier|in the past|history"
@@ -41,7 +41,7 @@ _PAST: Final = re.compile(
 
 
 class Standing(Struct, frozen=True):
-    """The validity of a candidate: its end, and what replaced it or may replace it."""
+    """The validity of a candidate: when it ended, and what replaced it or may replace it."""
 
     state: str = CURRENT
     until: float | None = None
@@ -53,13 +53,13 @@ HOLDS: Final = Standing()
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The standing of facts by the ids of their passages, and what they are linked to."""
+    """The standing of facts, by the ids of their passages, and their links."""
 
     of: Mapping[int, Standing] = field(default_factory=dict)
     heads: Mapping[int, int] = field(default_factory=dict)
-    """For the passage of a replaced fact that of the fact that holds in its place."""
+    """Maps the passage of a replaced fact to that of its live successor."""
     doubts: Sequence[tuple[int, int]] = ()
-    """Passages of an older and a newer fact that may replace it."""
+    """Pairs of passages: an older fact, and a newer one that may replace it."""
 
 
 NOTHING_ENDED: Final = Standings()
@@ -73,9 +73,9 @@ def asks_for_past(question: Question) -> bool:
 def read_standings(
     tx: Reads, passages: Sequence[Passage], as_of: float | None = None, user: str | None = None
 ) -> tuple[tuple[Passage, ...], Standings]:
-    """Look up the facts among these passages. Also returns passages of the facts that hold in their place.
+    """Look up the facts among these passages; also return passages of their live successors.
 
-    ``user``: whatever another user stated changes nothing.
+    ``user``: facts that other users stated have no effect.
     """
     there = {
         int(passage.ref[1:]): passage for passage in passages if _IS_FACT(f"{passage.kind}:{passage.ref}")
@@ -122,15 +122,16 @@ def _judge_standing(row: FactRow, doubt: int | None, as_of: float | None) -> Sta
 def lend_scores(
     question: Question, texts: Mapping[int, str], scores: dict[int, float], standings: Standings
 ) -> None:
-    """Let facts that hold take the place of what they replaced or may replace.
+    """Move live facts ahead of the facts that they replaced or may replace.
 
-    A move is found by the question where somebody lives because the old address is. A fact that only may be
-    an update goes first, unless the question names what tells the two apart, or it hardly fits the question.
+    For example, the question where somebody lives matches the old address, and through it the new one. A fact
+    that may be an update also goes first, unless the question names the difference between the two, or it
+    hardly fits the question.
     """
     for old, head in standings.heads.items():
         if old in scores and head in scores and scores[old] > scores[head]:
             before, after = _claims(texts[old], texts[head])
-            # Something else that was written on the same target does not answer what was there before.
+            # An unrelated fact on the same target doesn't answer what its predecessor answered.
             if judge(before, after).verdict is not Verdict.DIFFERENT:
                 scores[head] = scores[old]
     asked = {token.key for token in analyse(question.text).tokens}
@@ -142,11 +143,11 @@ def lend_scores(
 
 
 def _names_older(asked: set[str], older: str, newer: str) -> bool:
-    """True if a question has a word that tells the older statement from the newer one."""
+    """True if a question has a word that only the older statement has."""
     before, after = _claims(older, newer)
     features = compare(before, after)
     if features["adds"] or features["several"]:
-        # Both may well hold.
+        # Both may be true.
         own = {token.key for token in before.tokens if not token.is_verb}
         return not asked.isdisjoint(own - {token.key for token in after.tokens})
     return not asked.isdisjoint(find_distinctions(before, after))
@@ -160,14 +161,14 @@ def _share_name(older: str, newer: str) -> bool:
 
 
 def _claims(*texts: str) -> list[Claim]:
-    """Analyse facts as recall has them: the target first."""
+    """Return the analysis of facts in recall's form, with the target first."""
     return [analyse(text.partition("]: ")[2] or text) for text in texts]
 
 
 def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> list[RecallHit]:
-    """Mark an earlier message that a later hit contradicts, and put the later one first.
+    """Mark an earlier message that a later hit contradicts, and rank the later one first.
 
-    Only the best few are compared, each by its sentence that is most about the question.
+    Only the best few hits are compared, each by the sentence closest to the question.
     """
     asked = {token.key for token in analyse(question.text).tokens}
     said = {number: _find_statement(asked, hits[number]) for number in range(min(len(hits), _COMPARED))}
@@ -179,7 +180,7 @@ def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> li
             continue
         for later in by_time[place + 1 :]:
             old, new = hits[earlier], hits[later]
-            # Within one conversation, what is said next is rarely an update.
+            # Within one conversation, a later statement is rarely an update.
             is_own = new.kind == KIND or (new.speaker == old.speaker and new.session_id != old.session_id)
             if new.at > old.at and is_own and _updates(stated[earlier], stated[later]):
                 by = str(new.ref) if new.kind == KIND else f"{MESSAGE}:{new.ref}"
@@ -193,7 +194,7 @@ def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> li
 
 
 def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
-    """Find the sentence of a person that has most words of the question; None if it has none or asks."""
+    """Find a person's sentence with most words of the question; None if it has none or asks."""
     if hit.kind not in (MESSAGE, KIND) or hit.speaker in _MACHINES or hit.state != CURRENT:
         return None
     if hit.kind == KIND:
@@ -207,7 +208,7 @@ def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
 
 
 def _updates(before: Claim, after: Claim) -> bool:
-    """True if a sentence clearly updates another: of the same subject, and no less exact."""
+    """True if a sentence clearly updates another: same subject, and no less specific."""
     is_same = before.target is not None and before.target == after.target
     subjects = [{token.key for token in claim.subject} for claim in (before, after)]
     if not (is_same or (subjects[0] and subjects[0] == subjects[1])) or not have_like_values(before, after):

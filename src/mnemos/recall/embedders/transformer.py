@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from mnemos.errors import ModelUnavailable, how_to_install
 
-# The maximum number of tokens in a text, and in one run with padding. Larger runs take memory and save no
-# time.
+# The maximum tokens in a text, and in one run with padding. Larger runs take memory and save no time.
 MAX_TOKENS = 512
 _MAX_CHARACTERS = 20 * MAX_TOKENS
 
