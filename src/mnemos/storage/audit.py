@@ -26,7 +26,7 @@ class AuditReads(Protocol):
     ) -> list[AuditRow]: ...
 
     def after(self, entry_id: int, limit: int) -> list[AuditRow]:
-        """The entries with ids above this one, in the order they were recorded in."""
+        """Entries with ids above this one, in the order they were recorded."""
         ...
 
     def first_since(self, at: float) -> int | None:
@@ -34,19 +34,19 @@ class AuditReads(Protocol):
         ...
 
     def newest_on(self, ref: str) -> AuditRow | None:
-        """The newest entry on this ref; its texts may have been erased."""
+        """The newest entry on this reference. Its texts may have been erased."""
         ...
 
     def on(self, ref: str, limit: int = 1_000) -> list[AuditRow]:
-        """The newest entries on this ref, newest first."""
+        """The newest entries on this reference, newest first."""
         ...
 
     def refs(self, kind: str) -> list[str]:
-        """Each ref of a kind once, such as all that begin with ``file:``."""
+        """The distinct references of a kind, such as all that begin with ``file:``."""
         ...
 
     def backups(self) -> list[tuple[str, float]]:
-        """Path and time of each backup."""
+        """The path and time of each backup."""
         ...
 
 
@@ -65,7 +65,7 @@ class AuditWrites(AuditReads, Protocol):
     def mark_undone(self, entry_id: int, by: int) -> None: ...
 
     def scrub(self, ref: str) -> int:
-        """Erase the texts of entries on this ref, keep the entries; return how many had any."""
+        """Erase the texts of entries on this reference, but not the entries; return how many had any."""
         ...
 
     def clear(self, entry_id: int) -> None:
@@ -73,7 +73,7 @@ class AuditWrites(AuditReads, Protocol):
         ...
 
     def expire(self, before: float, operations: str) -> None:
-        """Erase the texts of entries older than ``before`` whose operation starts with ``operations``."""
+        """Erase texts of entries before a time whose operation starts with ``operations``."""
         ...
 
     def note_backup(self, path: str, at: float) -> None: ...

@@ -1,12 +1,12 @@
 """The contract between the parts and an engine.
 
-A storage is opened in one space and cannot reach another. All work happens in transactions: a part passes
-a function to ``read`` or ``write`` and the function receives the transaction's stores. A write is all or
-nothing. An engine may run the function again after a failed commit, so the function must only change
-the transaction. Nothing slow belongs inside: no model, no network, no embedding.
+A storage is opened in one space and cannot reach another. All work happens in transactions: a part passes a
+function to ``read`` or ``write``, and the function receives the transaction's stores. A write is atomic. An
+engine may run the function again after a failed commit, so the function must have no other effects. Slow
+work, such as a model, the network or embedding, must happen outside.
 
-The contract promises which rows come back, and their order only where a docstring says so. Its tests are
-in ``tests/contract``.
+The contract promises which rows are returned, but their order only if a docstring says so. Its tests are in
+``tests/contract``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def report_problem(name: str, detail: str) -> Check:
 
 
 def check_count(name: str, count: int, what: str) -> Check:
-    """Report the number of things that are wrong."""
+    """Report a count of problems, or success for 0."""
     return Check(name, ok=not count, detail=f"{count} {what}" if count else "no problems")
 
 
@@ -161,42 +161,42 @@ class Writes(Protocol):
 
 
 class Storage(Protocol):
-    """An open database, in one space. Safe to use from several threads and after a fork."""
+    """An open database in one space. Safe to use from several threads and after a fork."""
 
     @property
     def read_only(self) -> bool: ...
 
     @property
     def location(self) -> str:
-        """The location of the data, to show to people."""
+        """The location of the data, for people."""
         ...
 
     @property
     def texts(self) -> Texts | None:
-        """The texts in the database; None if notebook and templates are files."""
+        """The texts in the database, or None if notebook and templates are files."""
         ...
 
     @property
     def is_gone(self) -> bool:
-        """True if the data is not where it was opened: calls raise DatabaseGone."""
+        """True if the data is no longer where it was opened, so that calls raise DatabaseGone."""
         ...
 
     def read(self, work: Callable[[Reads], T]) -> T:
-        """Run ``work`` on one consistent view of the data."""
+        """Run ``work`` on a consistent view of the data."""
         ...
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
-        """Run ``work`` as one atomic change; an exception undoes all of it.
+        """Run ``work`` as one atomic change. An exception undoes all of it.
 
-        Raises Busy after the configured wait, or after ``within`` seconds; DiskFull, ReadOnly,
-        SchemaChanged, Corrupt; DatabaseGone if what it stores could not be found again.
+        Raises Busy after the configured wait or ``within`` seconds, DiskFull, ReadOnly, SchemaChanged,
+        Corrupt, or DatabaseGone if the stored data could not be found again.
         """
         ...
 
     def watch(self) -> AbstractContextManager[Callable[[], object]]:
-        """Return a function whose value changes with each commit of any process, in any space.
+        """Return a function whose result changes with each commit of any process, in any space.
 
-        It takes microseconds. One thread at a time may call it.
+        A call takes microseconds. Only one thread may call it at a time.
         """
         ...
 
@@ -205,56 +205,56 @@ class Storage(Protocol):
         ...
 
     def catch_up(self, seconds: float | None = None) -> int:
-        """Index pending messages in short steps for up to ``seconds``; return how many are left."""
+        """Index pending messages in short steps for up to ``seconds``; return the number left."""
         ...
 
     def optimize(self, seconds: float | None = None, *, deep: bool = False) -> None:
         """Compact the index and clean up the file, in short steps.
 
-        ``deep``: also make again what keeps erased words for longer, however long it takes.
+        ``deep`` also rebuilds what keeps erased words for longer, which may take long.
         """
         ...
 
     def without_background(self) -> AbstractContextManager[None]:
-        """Pause background work, for a caller that stores much and then calls ``catch_up``.
+        """Pause background work for a caller that stores a lot and then calls ``catch_up``.
 
-        Two threads of one process would slow each other down and hold the lock for longer.
+        Two threads of a process would slow each other down and hold the lock for longer.
         """
         ...
 
     def when_idle(self, work: Callable[[], bool]) -> None:
-        """Also run ``work`` in the background thread, once new messages have stopped coming.
+        """Run ``work`` in the background thread whenever no new messages arrive.
 
-        It is called outside any transaction until it returns False: nothing left to do.
+        It is called outside any transaction until it returns False, when nothing is left to do.
         """
         ...
 
     def wake(self) -> None:
-        """Make the background thread look for work soon; a read-only storage does nothing."""
+        """Make the background thread look for work soon. Does nothing in a read-only storage."""
         ...
 
     def scrub(self) -> bool:
         """Remove all traces of erased data from the engine's files, in short steps.
 
-        False if a reader still prevents it; a later call or ``optimize`` completes it.
+        Returns False if a reader prevents it. A later call or ``optimize`` completes it.
         """
         ...
 
     def usage(self) -> Usage: ...
 
     def spaces(self) -> list[tuple[str, int, int]]:
-        """The name of every space in the database, by name, with the numbers of sessions and messages.
+        """Return the sorted names of all spaces, with their numbers of sessions and messages.
 
-        For the owner of the database: it is the only call that reaches beyond one space.
+        This is for the database's owner, and the only call that reaches beyond one space.
         """
         ...
 
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
-        """Write a verified copy while in use; never overwrite an existing file."""
+        """Write a verified copy while in use. Never overwrites an existing file."""
         ...
 
     def restore(self, backup: Path) -> Path | None:
-        """Replace all data, in every space, by a verified backup; return the copy of the old data."""
+        """Replace the data of all spaces with a verified backup; return a copy of the old data."""
         ...
 
     def examine(self, *, repair: bool) -> Iterator[Check]:
@@ -262,5 +262,5 @@ class Storage(Protocol):
         ...
 
     def close(self) -> None:
-        """Finish pending work within a short time and close. Closing twice is harmless."""
+        """Finish pending work within a short time, then close. Closing twice is harmless."""
         ...

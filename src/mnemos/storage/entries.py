@@ -1,14 +1,14 @@
 """The storage port of the entries part.
 
-An entry is a key and a value in a namespace: a user, or several labels, of which the first is the owner. The
-contract takes a namespace as one text, made by ``join_labels``; it is the ``user`` of the methods.
+An entry is a key and a value in a namespace: a user, or several labels whose first is the owner. The contract
+takes a namespace as one text, made by ``join_labels``, which is the ``user`` of the methods.
 
-Storing an entry writes only its row. Its words and vector follow in steps that any process may do:
+Storing an entry only writes its row. Its words and vector follow in steps that any process may do:
 ``pending`` returns entries without them, the caller prepares them, and ``settle`` stores them if the entry
-has not changed. Until then a search reads the entry itself (``fresh``).
+has not changed. Until then, a search reads the entry itself (``fresh``).
 
-A method reaches only the user it is given. The exceptions are ``pending``, ``page`` and ``find_expired``,
-which go through all users, and ``select`` and ``users_below``, which may reach the namespaces below one.
+A method only reaches the given user. The exceptions are ``pending``, ``page`` and ``find_expired``, which go
+through all users, and ``select`` and ``users_below``, which may include the namespaces below one.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ USUAL_USER = "default"
 """The user whose entries recall shows if no user is given."""
 
 
-# Between the labels of a namespace. Namespaces below another are one range of names: from this to a blank.
+# Separates the labels of a namespace. Namespaces below another are one range of names: from this to a blank.
 _BETWEEN = "\x1f"
 _ESCAPE = "\x1e"
 
 
 def join_labels(labels: Sequence[str]) -> str:
-    """Return a namespace as one text; one label is itself, unless it has the signs that join labels."""
+    """Join labels into one text. A single label isn't changed, unless it has joining signs."""
     return _BETWEEN.join(
         label.replace(_ESCAPE, _ESCAPE + "e").replace(_BETWEEN, _ESCAPE + "b") for label in labels
     )
@@ -52,12 +52,12 @@ def split_labels(user: str) -> tuple[str, ...]:
 
 
 def owner_of(user: str) -> str:
-    """Return the user that a namespace belongs to: its first label."""
+    """Return the owner of a namespace, which is its first label."""
     return split_labels(user)[0]
 
 
 def kind_of(user: str) -> str:
-    """Return the kind of passage used for the entries of a user and of the namespaces below.
+    """Return the kind of passage for the entries of a user and of the namespaces below.
 
     Each user except the default one has their own kind, so a search without a user cannot reach them.
     """
@@ -71,11 +71,11 @@ class Place(IntFlag):
     KEY = 1
     VALUE = 2
     BESIDE = 4
-    """Only as the stem or the unsplit form of one of its words."""
+    """Only as the stem or the unsplit form of a word."""
 
 
 def read_text(value: str, fields: str | None, *, encoded: bool) -> str:
-    """Return the text that searches read in a value as it is stored."""
+    """Return the searched text of a stored value."""
     if not encoded and fields is None:
         return value
     paths = None if fields is None else json.loads(fields)
@@ -83,10 +83,10 @@ def read_text(value: str, fields: str | None, *, encoded: bool) -> str:
 
 
 class EntryRow(Struct, frozen=True):
-    """An entry as stored; ``metadata`` is JSON. ``version`` counts its changes.
+    """A stored entry. ``metadata`` is JSON, and ``version`` counts the changes.
 
-    ``value`` is a text, or JSON if ``encoded``. ``fields`` is a JSON list of the paths in it that are
-    searched; None for all of it.
+    ``value`` is a text, or JSON if ``encoded``. ``fields`` is a JSON list of the searched paths in it, or
+    None for the whole value.
     """
 
     id: int
@@ -116,18 +116,18 @@ class EntryFilters(Struct, frozen=True):
     """Restrict a list to some entries. None means no restriction."""
 
     user: str | None = None
-    """Only this namespace and those below."""
+    """Only this namespace and those below it."""
     below: bool = True
-    """False: not those below."""
+    """False excludes the namespaces below."""
     conditions: str | None = None
     """Alternatives of conditions that all hold, as JSON: ``[[{path, op, value, not}, …], …]``.
 
-    ``path`` is a JSON path. ``op`` is ``eq``, or ``gt``, ``gte``, ``lt``, ``lte``, which compare two numbers
-    or two texts; nothing else is greater or less. ``not``: 1 if the condition must not hold. A field that is
-    missing equals null. No alternative at all matches nothing.
+    ``path`` is a JSON path. ``op`` is ``eq``, or ``gt``, ``gte``, ``lt``, ``lte``, which only compare two
+    numbers or two texts. ``not`` is 1 if the condition must not hold. A missing field equals null. Without
+    any alternative, nothing matches.
     """
     now: float | None = None
-    """Without entries that expire at this time or before."""
+    """Excludes entries that expire at this time or before."""
     ids: Sequence[int] | None = None
 
 
@@ -138,13 +138,13 @@ class Settled(Struct, frozen=True):
     words: dict[str, int]
     text: str
     vector: bytes = b""
-    """Signed bytes; empty for none."""
+    """Signed bytes, empty without a vector."""
     bits: bytes = b""
-    """Its sign bits, a multiple of 64."""
+    """The vector's sign bits, a multiple of 64."""
 
 
 Posting = tuple[str, int, int]
-"""A word, the id of an entry that contains it, and a ``Place``. A tuple, because there are thousands."""
+"""A word, the id of an entry with it, and a ``Place``. A tuple, because there are thousands."""
 
 
 class Likeness(Struct, frozen=True):
@@ -166,9 +166,9 @@ class EntryReads(Protocol):
         ...
 
     def keys(self, user: str, now: float | None = None) -> list[str]:
-        """Keys, most recently updated first; of equal times, most recently created first.
+        """Keys, most recently updated first; for equal times, most recently created first.
 
-        ``now``: without entries that expire at this time or before.
+        ``now`` excludes entries that expire at this time or before.
         """
         ...
 
@@ -185,19 +185,19 @@ class EntryReads(Protocol):
         ...
 
     def select(self, filters: EntryFilters, *, limit: int, offset: int) -> list[EntryRow]:
-        """Entries, most recently updated first; of equal times, most recently created first."""
+        """Entries, most recently updated first; for equal times, most recently created first."""
         ...
 
     def users_below(self, user: str | None) -> list[str]:
-        """A namespace, if it has entries, and those below it, sorted by name; None for all."""
+        """The sorted namespaces with entries: this one and those below it, or all for None."""
         ...
 
     def find_expired(self, now: float, limit: int) -> list[tuple[int, str, str]]:
-        """The id, user and key of entries of the space that expire at this time or before."""
+        """The id, user and key of entries in the space that expire at this time or before."""
         ...
 
     def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
-        """Entries whose words are not indexed yet, of one user or of all."""
+        """Entries whose words are not indexed yet, of one user or all."""
         ...
 
     def fresh(self, user: str, limit: int) -> list[EntryRow]:
@@ -205,7 +205,7 @@ class EntryReads(Protocol):
         ...
 
     def page(self, *, after: int, limit: int) -> list[EntryRow]:
-        """Entries of all users by id, ids above ``after``: to go through all in short reads."""
+        """Entries of all users with ids above ``after``, by id, to go through all in short reads."""
         ...
 
     def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
@@ -225,7 +225,7 @@ class EntryReads(Protocol):
         ...
 
     def vocabulary_mark(self, user: str) -> int:
-        """A number that changes with the vocabulary; 0 for a user without entries."""
+        """A number that changes with the vocabulary, or 0 for a user without entries."""
         ...
 
     def vocabulary(self, user: str) -> str:
@@ -256,24 +256,24 @@ class EntryWrites(EntryReads, Protocol):
         fields: str | None = None,
         expires_at: float | None = None,
     ) -> EntryRow:
-        """Create or replace the user's entry of this key; its creation time stays."""
+        """Create or replace the user's entry with this key. The time of creation is kept."""
         ...
 
     def set_expiry(self, user: str, key: str, expires_at: float | None) -> bool:
-        """Change when an entry expires and nothing else; False if there is none."""
+        """Change only when an entry expires. False if there is no entry."""
         ...
 
     def restore(self, entry: EntryRow) -> EntryRow:
-        """Create or replace the user's entry of this key, keeping its times but not its id and version."""
+        """Create or replace an entry with the given times, but with a new id and version."""
         ...
 
     def delete(self, user: str, key: str) -> int | None:
-        """Erase an entry, its words and its vector; return its id, or None if there is no entry."""
+        """Erase an entry with its words and vector; return its id, or None if there was none."""
         ...
 
     def settle(self, entries: Sequence[Settled], model: str) -> int:
-        """Store words and vectors of entries, except those that changed in the meantime; return how many.
+        """Store words and vectors of entries that haven't changed since; return how many.
 
-        ``model`` made the vectors. A user whose vectors come from another model is indexed again.
+        ``model`` made the vectors. If a user's vectors come from another model, the user is indexed again.
         """
         ...

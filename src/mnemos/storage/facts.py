@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-# Reasons of a link between two live facts.
+# Reasons for a link between two live facts.
 CONTRADICTS = "contradicts"
 MAY_REPLACE = "may replace"
 
@@ -76,9 +76,9 @@ class NewFact(Struct, frozen=True):
     actor: str
     state: str = "live"
     ended_at: float | None = None
-    """Set for a fact that is history from the start."""
+    """Set for a fact that is history when it is stored."""
     hot: bool = True
-    """True if it may be hot while it is live and its scope open."""
+    """True if it may be hot while it is live and its scope is open."""
     stated_by: str | None = None
     user_id: str | None = None
 
@@ -88,12 +88,12 @@ class Hot(Struct, frozen=True):
 
     constraints: tuple[FactRow, ...]
     further_constraints: int
-    """The number of further constraints, counted up to a limit."""
+    """The number of further constraints, up to a limit."""
     others: tuple[FactRow, ...]
 
 
 class Attendance(Struct, frozen=True):
-    """A session's turn and the scopes it writes to."""
+    """A session's turn, and the scopes it writes to."""
 
     turn: int = 0
     scope_id: int | None = None
@@ -120,20 +120,20 @@ class Wanted(Struct, frozen=True):
     as_of: float | None = None
     """Facts believed at that moment, whatever their state now; ``states`` is ignored."""
     user: str | None = None
-    """Facts of this user, and shared ones."""
+    """Only facts of this user and shared ones."""
 
 
 class FactReads(Protocol):
     def get(self, ids: Collection[int]) -> dict[int, FactRow]:
-        """These facts in any state; unknown ids are left out."""
+        """These facts, in any state. Unknown ids are left out."""
         ...
 
     def live_on(self, key: str, limit: int, user: str | None = None) -> list[FactRow]:
-        """Live facts on a target in any scope, newest first. ``user``: that user's, and shared ones."""
+        """Live facts on a target in any scope, newest first; only this user's and shared ones."""
         ...
 
     def live_in(self, key: str, scope_id: int | None, user_id: str | None = None) -> list[FactRow]:
-        """Live facts of one user, or shared ones, on a target in one scope, or in none: one per mark."""
+        """Live facts on a target in one scope or none, of one user or shared: one per mark."""
         ...
 
     def history(
@@ -146,68 +146,68 @@ class FactReads(Protocol):
         before: int | None,
         user: str | None = None,
     ) -> list[FactRow]:
-        """Every fact ever stored on a target, newest first, ids below ``before``.
+        """All facts ever stored on a target with ids below ``before``, newest first.
 
         ``user``: those of this user, and shared ones.
         """
         ...
 
     def select(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
-        """Facts by id, above ``after`` and up to ``through``: to go through all in short reads."""
+        """Facts with ids above ``after`` and up to ``through``, by id, to read all in short reads."""
         ...
 
     def newest(self) -> int:
-        """The highest id of a fact; 0 if there are none."""
+        """The highest id of a fact, or 0 without facts."""
         ...
 
     def list_ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
-        """Superseded and retired facts of a scope that ended before a moment, oldest first."""
+        """A scope's superseded and retired facts that ended before a time, oldest first."""
         ...
 
     def count_ended(self, scope_id: int | None, before: float | None) -> int: ...
 
     def earlier(self, fact: FactRow, limit: int) -> list[int]:
-        """Ids of the facts of its mark that it replaced, directly or not, newest first."""
+        """Ids of facts with its mark that it replaced, directly or indirectly, newest first."""
         ...
 
     def of_message(self, message_id: int, limit: int) -> list[FactRow]:
-        """The facts that a message stated, in any state, oldest first. Reads all facts."""
+        """Facts that a message stated, in any state, oldest first. Reads all facts."""
         ...
 
     def of_source(self, session_id: str, message_ids: Collection[int]) -> list[FactRow]:
-        """The facts from a session or from any of these messages, in any state, oldest first.
+        """Facts from a session or from any of these messages, in any state, oldest first.
 
         Reads all facts.
         """
         ...
 
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
-        """The facts that replaced one, directly or not, on any target; the last ones, oldest first."""
+        """The last facts that replaced one, directly or not, on any target, oldest first."""
         ...
 
     def predecessors(self, fact_id: int, limit: int) -> list[FactRow]:
-        """The facts that one replaced, directly or not, on any target; the last ones, oldest first."""
+        """The last facts that one replaced, directly or not, on any target, oldest first."""
         ...
 
     def hot(self, *, constraints: int, count: int, user: str | None = None) -> Hot:
-        """Return up to ``constraints`` constraints, count further ones up to ``count``.
+        """Facts for a prompt: up to ``constraints`` constraints, with further ones counted up to ``count``.
 
         ``user``: those of this user, and shared ones.
         """
         ...
 
     def conflicts(self, limit: int, user: str | None = None) -> list[FactLink]:
-        """Linked pairs of live facts, newest first; without those of other users than ``user``."""
+        """Linked pairs of live facts, newest first, without other users' pairs."""
         ...
 
     def doubts(self, ids: Collection[int]) -> list[tuple[int, int]]:
-        """Pairs (older, newer) with one of these facts, of which the newer one may replace the older one."""
+        """Pairs (older, newer) with one of these facts, in which the newer may replace the older."""
         ...
 
     def heads(self, ids: Collection[int]) -> dict[int, int]:
-        """For each of these facts the live one that holds in its place: itself, or what replaced it.
+        """Map each of these facts to its live version: itself, or its replacement.
 
-        Facts that were retired without a successor are left out.
+        Facts retired without a successor are left out.
         """
         ...
 
@@ -238,11 +238,11 @@ class FactReads(Protocol):
     def attendance(self, session_id: str) -> Attendance | None: ...
 
     def idle(self, session_id: str, *, turn: int, since: float) -> list[ScopeRow]:
-        """Open scopes that this session last used in ``turn`` or before, and no other session ``since``."""
+        """Open scopes that this session last used by ``turn``, and no other session ``since``."""
         ...
 
     def rows_in(self) -> tuple[int, int]:
-        """The number of live facts and of all rows."""
+        """The numbers of live facts and of all rows."""
         ...
 
     def identical(self, fact: FactRow | NewFact) -> list[int]:
@@ -252,7 +252,7 @@ class FactReads(Protocol):
 
 class FactWrites(FactReads, Protocol):
     def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
-        """Store a fact, hot unless its scope is closed, and let it end live ones and their conflicts.
+        """Store a fact, hot unless its scope is closed, and end live facts and their conflicts.
 
         A second live fact for its target, mark and scope is refused.
         """
@@ -273,66 +273,65 @@ class FactWrites(FactReads, Protocol):
     def cool(self, ids: Sequence[int]) -> None: ...
 
     def warm(self, scope_id: int, *, constraints: int, others: int) -> int:
-        """Make a scope's live constraints and its most recently used other facts hot; return how many."""
+        """Heat a scope's live constraints and most recently used other facts; return how many."""
         ...
 
     def contradict(self, older: int, newer: int, reason: str = CONTRADICTS) -> None:
-        """Link two live facts; the link goes when one of them ends."""
+        """Link two live facts. The link is removed when one of them ends."""
         ...
 
     def confirm(self, fact_id: int) -> None:
-        """Drop the doubt that newer facts may replace this one."""
+        """Remove links to newer facts that may replace this one."""
         ...
 
     def erase(self, ids: Sequence[int]) -> None:
-        """Remove rows; a fact superseded by one of them is linked to that one's successor."""
+        """Remove rows. A fact superseded by a removed one is linked to that one's successor."""
         ...
 
     def open_scope(self, label: str, key: str, at: float) -> tuple[ScopeRow, bool]:
-        """Open the scope of that key, creating it if needed; also return True if it was closed before."""
+        """Open or create the scope with this key; also return True if it was closed before."""
         ...
 
     def close_scope(self, scope_id: int, at: float) -> None:
-        """Close a scope: its facts go cold and no session writes to it any more."""
+        """Close a scope. Its facts become cold and no session writes to it any more."""
         ...
 
     def attend(self, session_id: str, attendance: Attendance, at: float) -> None:
-        """Store a session's attendance, and drop sessions not seen for a month."""
+        """Store a session's attendance, and remove sessions not seen for a month."""
         ...
 
     def touch(self, session_id: str, scope_ids: Collection[int], turn: int, at: float) -> None:
-        """Record that the session, which must be known, refers to these open scopes."""
+        """Record that a known session refers to these open scopes."""
         ...
 
     def restart(self, session_id: str, turn: int) -> None:
-        """Restart a session's count of turns; the scopes it used count as used now."""
+        """Restart a session's count of turns. The scopes it used count as used now."""
         ...
 
     def restore(self, fact: FactRow) -> int:
-        """Store a fact with its state, times and uses; hot only if it is live and its scope open.
+        """Store a fact with its state, times and uses, hot only if it and its scope are live.
 
-        It keeps its id unless a fact has it: of this space or, where all spaces are counted together, of any.
-        Returns the id it has now.
-        A second live fact for its target, mark and scope is refused.
+        It keeps its id unless another fact has it, in this space or, if spaces share ids, in any. Returns the
+        new id. A second live fact for its target, mark and scope is refused.
         """
         ...
 
     def supersede(self, links: Mapping[int, int]) -> None:
-        """Link ended facts to their successors; existing links stay."""
+        """Link ended facts to their successors. Existing links are kept."""
         ...
 
     def settle(self, fact: FactRow) -> None:
-        """Store how a fact ended: its state, times and successor, whatever was known of that before."""
+        """Overwrite how a fact ended: its state, times and successor."""
         ...
 
     def move_sources(self, moved: Mapping[int, int]) -> None:
-        """Let facts that point at messages point at others. Reads all facts."""
+        """Change the messages that facts refer to. Reads all facts."""
         ...
 
     def renew_scope(self, scope: ScopeRow) -> None:
-        """Overwrite the times of a scope; one that is closed now has only cold facts."""
+        """Overwrite the times of a scope. If it is now closed, its facts become cold."""
         ...
 
     def restore_scope(self, scope: ScopeRow) -> ScopeRow:
-        """Return the scope of that key; if there is none, create it as given, open or closed."""
+        """Return the scope with this key, or create it as given, open or closed."""
         ...

@@ -1,7 +1,7 @@
 """The storage port of importers, and the rows they read from other programs' databases.
 
-The position up to which a file was read is stored in the same transaction as the messages from it, so
-nothing is stored twice or left out, however an import ends.
+The position up to which a file was read is stored in the same transaction as its messages, so an interrupted
+import neither repeats nor skips any.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 KEY_BITS: Final = 62
-"""Size of a key, an unsigned hash of the id that a program gives a message."""
+"""The bits of a key, an unsigned hash of a program's id for a message."""
 
 
 class ImportedFile(Struct, frozen=True):
-    """Another program's file as it was when last read.
+    """The state of another program's file when it was last read.
 
-    ``position`` bytes and ``line`` lines of it have been imported. ``digest`` shows whether these are
-    unchanged, and whether all was understood; ``state`` (JSON) is what the reader needs to continue.
+    ``position`` bytes and ``line`` lines have been imported. ``digest`` shows if these are unchanged, and if
+    all of them were understood. The reader continues from ``state`` (JSON).
     """
 
     kind: str
@@ -35,7 +35,7 @@ class ImportedFile(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HermesFact:
-    """A row of hermes-memory 0.3, whose ``archived`` facts are live but no longer found by it."""
+    """A row of hermes-memory 0.3. Its ``archived`` facts are live, but hidden from its searches."""
 
     id: str
     type: str
@@ -53,7 +53,7 @@ class HermesFact:
 class HermesSession:
     """A session in the ``state.db`` of Hermes Agent, with its messages in order.
 
-    Columns are stored values by name; the set of columns depends on the version.
+    Columns are the stored values by name. The set of columns depends on the version.
     """
 
     columns: Mapping[str, Any]
@@ -64,7 +64,7 @@ class ImportReads(Protocol):
     def file(self, kind: str, path: str) -> ImportedFile | None: ...
 
     def files(self, kind: str | None) -> list[ImportedFile]:
-        """The files of one kind, or all, in any order."""
+        """The files of one kind, or all files, in any order."""
         ...
 
     def owners(self, keys: Sequence[int]) -> dict[int, str]:
@@ -76,24 +76,24 @@ class ImportReads(Protocol):
         ...
 
     def key_page(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
-        """Keys with their sessions, in an order chosen by the engine, to go through all in short reads.
+        """Keys with their sessions, in the engine's order, to go through all in short reads.
 
-        ``after`` is the last key of the previous page, or None for the first page.
+        ``after`` is the last key of the previous page; None starts from the beginning.
         """
         ...
 
 
 class ImportWrites(ImportReads, Protocol):
     def note_file(self, file: ImportedFile) -> None:
-        """Record how far a file was read, replacing what was known of it."""
+        """Record how far a file was read, replacing the earlier record."""
         ...
 
     def drop_files(self) -> None:
-        """Forget how far files were read, so the next import reads them from the start."""
+        """Forget how far files were read, so that the next import reads them from the start."""
         ...
 
     def note(self, session_id: str, keys: Sequence[int]) -> None:
-        """Record keys of a session. A known key stays with its session.
+        """Record keys of a session. A known key keeps its session.
 
         An unknown session raises NotFound.
         """

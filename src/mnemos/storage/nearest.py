@@ -1,4 +1,4 @@
-"""The nearest vectors: sign bits of everything are compared in memory, signed bytes of the best are read."""
+"""The nearest vectors: all sign bits are compared in memory, then the signed bytes of the best are read."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from mnemos.storage.transaction import Transaction
 _LABEL = np.dtype([("key", "<i8"), ("session", "<u4"), ("at", "<u4"), ("role", "u1")])
 assert _LABEL.itemsize == LABEL.size  # noqa: S101
 
-# For each vector wanted, this many whose bits are nearest are compared exactly.
+# For each wanted vector, this many with the nearest bits are compared exactly.
 _COMPARED = 4
 _LEAST_COMPARED = 200
-# Before that, this many that differ in the fewest signs are weighed by their signs.
+# Before that, this many with the fewest differing signs are weighted by their signs.
 _WEIGHED = 2_000
 _GROWTH = 1.5
-# Owners that are looked up for each message wanted: several pieces may be of one message.
+# Owners looked up for each wanted message, as one message may have several pieces.
 _OWNERS = 2
-# A message with fewer pieces has one part, unless its first says nothing.
+# A message with fewer pieces has one part, unless its first part has no meaning.
 _PIECES_OF_A_PART = 64
-# Bytes of vectors that are kept in memory alongside the bits: all of a home with 250,000 short messages.
+# The bytes of vectors kept in memory besides the bits: all of them in a home with 250,000 short messages.
 _KEPT_BYTES = 64 * 1024 * 1024
 _PLACE_BYTES = 250
 _FAR = np.iinfo(np.uint16).max
@@ -56,7 +56,7 @@ _FAR = np.iinfo(np.uint16).max
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A shelf as one transaction sees it."""
+    """The part of a shelf that one transaction sees."""
 
     labels: NDArray[Any]
     bits: NDArray[np.uint64]
@@ -67,7 +67,7 @@ class View:
 
 
 class Shelf:
-    """The labels and bits of one series of an embedding, as far as they were read."""
+    """The labels and bits of one series of an embedding that were read so far."""
 
     def __init__(self, dim: int, made_for: tuple[int, int], sql: Queries) -> None:
         self._sql = sql
@@ -86,7 +86,7 @@ class Shelf:
         self._view = self._make_view()
 
     def refresh(self, tx: Transaction, embedding: int, series: int) -> View:
-        """Read the chunks that came or grew since; what the connection's transaction sees of it all."""
+        """Read new and extended chunks; return the view of the connection's transaction."""
         seen = tx.value(self._sql.last_key, (embedding, series))
         if seen is not None and seen > self._from_key:
             asked = (embedding, series, self._from_key)
@@ -97,12 +97,12 @@ class Shelf:
         view = self._view
         if seen == self._from_key:
             return view
-        # Another transaction read further: this one must not see what came since.
+        # Another transaction has read further, and this one must not see the newer vectors.
         size = 0 if seen is None else int(np.searchsorted(view.labels["key"], seen, side="right"))
         return View(view.labels[:size], view.bits[:, :size], view.starts, view.chunks)
 
     def read(self, tx: Transaction, chunks: list[int], ends: list[int]) -> list[bytes]:
-        """Return the bytes of vectors, each by its chunk and where it ends there."""
+        """Return the bytes of vectors, given by their chunks and where they end there."""
         slices = vars(self._sql).get("slices")
         if slices is None:
             return [
@@ -118,7 +118,7 @@ class Shelf:
         return found
 
     def _read_slices(self, tx: Transaction, sql: str, places: list[tuple[int, int]]) -> list[bytes]:
-        """Read small parts of chunks at once: over a network, that beats many questions for whole ones."""
+        """Read small parts of chunks at once. On a network, that beats many queries for whole chunks."""
         asked = json.dumps([[chunk, end - self.dim + 1] for chunk, end in places])
         found = [part for (part,) in tx.rows(sql, {"places": asked, "dim": self.dim})]
         if len(found) != len(places) or any(len(part) != self.dim for part in found):
@@ -126,7 +126,7 @@ class Shelf:
         return found
 
     def _read_chunk(self, tx: Transaction, chunk: int, size: int) -> bytes:
-        """The bytes of a chunk's vectors, at least ``size`` of them; those read last are kept."""
+        """Return at least ``size`` bytes of a chunk's vectors. The most recently read ones are kept."""
         kept = self._codes.get(chunk)
         if kept is None or len(kept) < size:
             kept = tx.value(self._sql.codes, (chunk,))
@@ -187,9 +187,9 @@ class Shelves:
         erasures: int,
         dim: int,
     ) -> tuple[Shelf, View]:
-        """The shelf with everything the transaction sees; ``mark`` tells files apart."""
+        """Return the shelf with everything the transaction sees. ``mark`` identifies the file."""
         if self._process != os.getpid():
-            # Another thread of the parent may have held the lock at the fork; it will not release this one.
+            # A thread of the parent may have held the lock during the fork, and will never release this copy.
             self._lock = threading.Lock()
             self._process = os.getpid()
             self._shelves = {}
@@ -202,7 +202,7 @@ class Shelves:
 
 
 class Look:
-    """A look at the vectors of one model, in one transaction."""
+    """The vectors of one model, as seen by one transaction."""
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class Look:
             vectors = _vectors(self._tx, shelf, view, slots)
             for near in _pieces(keys, _cosines(vectors, vector)):
                 if near.id not in known:
-                    # The later parts of a long message are pieces of it.
+                    # Later parts of a long message count as its pieces.
                     owner = int(some[np.searchsorted(some, near.id, side="right") - 1])
                     near = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
                 if near.id not in best or near.cosine > best[near.id].cosine:
@@ -273,7 +273,7 @@ class Look:
         return self._shelves.current(self._tx, self._sql, self._mark, series, *self._embedding)
 
     def _slots(self, view: View, ids: NDArray[np.int64], series: int) -> NDArray[np.int64]:
-        """Return the slots of the pieces of these passages."""
+        """Return the slots of these passages' pieces."""
         keys = view.labels["key"]
         low = np.searchsorted(keys, ids << PIECE_BITS)
         high = np.searchsorted(keys, ids + 1 << PIECE_BITS)
@@ -284,7 +284,7 @@ class Look:
                 end = following if following is not None else self._space.last + 1
                 high[position] = np.searchsorted(keys, end << PIECE_BITS)
         pieces = high - low
-        # The slots of all pieces, one range after the other.
+        # The slots of all pieces, as consecutive ranges.
         ends = np.cumsum(pieces)
         slots = np.repeat(low - (ends - pieces), pieces) + np.arange(ends[-1])
         kept: NDArray[np.int64] = slots[view.labels["role"][slots] != ERASED]
@@ -299,14 +299,14 @@ class Look:
         limit: int,
         exactly: Callable[[list[Near]], list[Near]],
     ) -> list[Near]:
-        """Find the best passages, comparing more vectors until enough passages are among them."""
+        """Find the best passages, comparing more vectors until they include enough passages."""
         count = max(_LEAST_COMPARED, limit * _COMPARED)
         while True:
             slots = _closest(view.bits, vector, allowed, count)
             best = _best_pieces(exactly(self._compare(shelf, view, vector, slots)))
             if len(best) >= limit or len(slots) < count:
                 return best
-            # The pieces of a long message crowded others out.
+            # A long message's pieces crowded others out.
             count *= 8
 
     def _compare(
@@ -324,11 +324,12 @@ class Look:
         limit: int,
         found: list[Near],
     ) -> list[Near]:
-        """Check in the rows what labels let through: labels know only whole seconds and usual roles."""
+        """Check candidates against their rows, as labels only have whole seconds and common roles."""
         if series == PASSAGES and scope.is_timeless and filters.group is None and _are_usual(kinds):
             return found
         if series == MESSAGES and scope.is_timeless and filters.roles is None:
-            # Every row passes: only the owners of the best are looked up, unless they are too few messages.
+            # Every row passes, so only the owners of the best are looked up, unless they are too few
+            # messages.
             best = heapq.nlargest(_OWNERS * limit, _best_pieces(found), key=attrgetter("cosine"))
             kept = self._keep(series, filters, scope, kinds, best)
             if len({near.id for near in kept}) >= limit or len(best) == len(found):
@@ -347,7 +348,7 @@ class Look:
             if filters.group is not None and group != filters.group:
                 continue
             if scope.since <= at < scope.until and (names is None or name in names):
-                # The later parts of a long message have ids that no row has: they are pieces of it.
+                # Later parts of a long message have ids without rows. They count as its pieces.
                 kept.append(Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine))
         return kept
 
@@ -362,7 +363,7 @@ def _best_pieces(found: Sequence[Near]) -> list[Near]:
 
 
 def _are_usual(kinds: Sequence[str] | None) -> bool:
-    """True if labels tell these kinds from all others."""
+    """True if labels distinguish these kinds from all others."""
     return kinds is None or all(kind in KINDS for kind in kinds if kind != MESSAGE)
 
 
@@ -411,10 +412,10 @@ def _signs(vector: NDArray[np.float32]) -> NDArray[np.uint64]:
 def _closest(
     bits: NDArray[np.uint64], vector: NDArray[np.float32], allowed: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
-    """Return the slots that seem nearest by their bits, ascending.
+    """Return the slots that are nearest by their bits, in ascending order.
 
-    Counting differing signs chooses a few thousand; weighing those signs with the question's own numbers
-    tells them apart better than more counting would.
+    A few thousand are chosen by the number of differing signs. Weighting their signs by the question's values
+    then ranks them better than counting more signs would.
     """
     some = _least_different(bits, _signs(vector), allowed, max(_WEIGHED, count * 10))
     if len(some) <= count:
@@ -430,7 +431,7 @@ def _closest(
 def _least_different(
     bits: NDArray[np.uint64], signs: NDArray[np.uint64], allowed: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
-    """Return the slots whose signs differ least."""
+    """Return the slots with the fewest differing signs."""
     if int(np.count_nonzero(allowed)) <= count:
         return np.flatnonzero(allowed)
     distance = np.zeros(bits.shape[1], np.uint16)
@@ -439,7 +440,7 @@ def _least_different(
     distance[~allowed] = _FAR
     threshold = int(np.searchsorted(np.cumsum(np.bincount(distance)), count))
     near = np.flatnonzero(distance < threshold)
-    # Of those that differ equally, the newest.
+    # Among equal ones, the newest win.
     ties = np.flatnonzero(distance == threshold)[len(near) - count :]
     return np.sort(np.concatenate([near, ties]))
 

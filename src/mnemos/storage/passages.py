@@ -1,12 +1,12 @@
-"""Passages, the words they have and their vectors, as an engine stores them for recall.
+"""The storage port of recall: passages, their words and their vectors.
 
-A passage is a piece of text that recall can return. Every message is one, found through the same index as
-by a search; other parts feed theirs with ``put``, in the transaction of the change they describe. Ids of
-passages and of messages never collide.
+A passage is a piece of text that recall can return. Every message is one, and is found through the index that
+searches use. Other parts store theirs with ``put``, in the same transaction as the change they describe. Ids
+of passages and messages never collide.
 
-A long passage has several vectors, one for each of its pieces. Vectors are made outside transactions:
-``pending`` returns passages without them, the caller embeds, ``add`` stores them if nothing was erased
-in the meantime.
+A long passage has a vector for each of its pieces. Vectors are made outside transactions: ``pending`` returns
+passages without them, the caller embeds these, and ``add`` stores the vectors if nothing was erased in the
+meantime.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 # The kind of a passage that is a message.
 MESSAGE = "message"
 
-# Keys of vectors: the passage's id and the number of the piece.
+# The key of a vector: the passage's id and the number of the piece.
 PIECE_BITS = 7
 MAX_PIECES = 1 << PIECE_BITS
-# A longer text has its vectors in parts of about this many characters, each with its own pieces.
+# A longer text is embedded in parts of about this many characters, each with its own pieces.
 PART_CHARACTERS = 100_000
-# A message that is proposed itself is read up to here.
+# A proposed message is read up to this many characters.
 LONGEST = 1_000_000
 
 
@@ -48,27 +48,27 @@ class Passage(Struct, frozen=True):
     live: bool
     text: str
     also: str = ""
-    """Words it is found by besides its text, such as the long form of an abbreviation; never shown."""
+    """Further words that find it, such as the long form of an abbreviation. Never shown."""
     group: str | None = None
-    """The group that a search can be narrowed to, such as the scope of a fact."""
+    """A group that a search can be restricted to, such as the scope of a fact."""
     user_id: str | None = None
-    """The user it belongs to; None: everybody."""
+    """The user it belongs to, or None for everybody."""
 
     @property
     def readable(self) -> str:
-        """Everything it is found by."""
+        """The text and words that find it."""
         return f"{self.text}\n{self.also}" if self.also else self.text
 
 
 class Seed(Struct, frozen=True):
-    """A passage proposed by words. Scores of different searches do not compare."""
+    """A passage proposed by words. Scores of different searches can't be compared."""
 
     id: int
     score: float
 
 
 class Near(Struct, frozen=True):
-    """A passage whose piece lies near the question."""
+    """A passage with a piece that is near the question."""
 
     id: int
     piece: int
@@ -76,7 +76,7 @@ class Near(Struct, frozen=True):
 
 
 class Units(Struct, frozen=True):
-    """Vectors of length 1, a row for each passage."""
+    """Vectors of length 1, one row per passage."""
 
     ids: NDArray[np.int64]
     vectors: NDArray[np.float32]
@@ -86,13 +86,13 @@ class Compared(Struct, frozen=True):
     """Passages compared with a question."""
 
     best: dict[int, Near]
-    """The best piece of each."""
+    """The best piece of each passage."""
     firsts: Units
-    """The vector of the first piece of each."""
+    """The vector of each passage's first piece."""
 
 
 class Strip(Struct, frozen=True):
-    """Neighbouring messages of one session, in order; long ones cut short."""
+    """Neighbouring messages of one session, in order. Long ones are truncated."""
 
     session_id: str
     title: str | None
@@ -101,23 +101,23 @@ class Strip(Struct, frozen=True):
 
 
 class Unembedded(Struct, frozen=True):
-    """Passages without vectors, in order. ``state`` is what the engine checks on ``add``."""
+    """Passages without vectors, in order. ``add`` checks ``state``."""
 
     state: tuple[int, ...]
     passages: tuple[tuple[int, str], ...]
-    """Id and text. A long text has several ids after each other, as in the index."""
+    """Ids and texts. A long text has several consecutive ids, as in the index."""
     through: int
-    """With these done, every passage up to this id is."""
+    """When these are done, so is every passage up to this id."""
     series: int
     """0 for messages, 1 for other passages."""
     done: tuple[int, int] = (0, 0)
-    """The last message and the last other passage that have their vectors."""
+    """The last message and the last other passage that have vectors."""
     era: tuple[int, ...] = ()
-    """Another one once something was removed or the file replaced: ids seen before may be gone."""
+    """Changes when something was removed or the file was replaced, as known ids may be gone."""
 
 
 class NewVectors(Struct, frozen=True):
-    """Vectors ready to be stored: of each, its key, ``dim`` signed bytes and ``dim`` sign bits."""
+    """Vectors to store, each with its key, ``dim`` signed bytes and ``dim`` sign bits."""
 
     keys: Sequence[int]
     codes: bytes
@@ -125,7 +125,7 @@ class NewVectors(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """The passages that have vectors of a model, out of all there are, counted by id."""
+    """The number of passages with a model's vectors, out of all, counted by id."""
 
     model: str
     dim: int
@@ -138,26 +138,26 @@ class Coverage(Struct, frozen=True):
 
 
 def are_of_messages(filters: Filters) -> bool:
-    """True if only messages can match: nothing else has a source, a role, a session or a project."""
+    """True if only messages can match, as nothing else has a source, role, session or project."""
     bound = (filters.sources, filters.roles, filters.session_ids, filters.projects)
     return bound != (None, None, None, None)
 
 
 class PassageReads(Protocol):
     def count(self, filters: Filters | None = None, kinds: Sequence[str] | None = None) -> int:
-        """Count the passages, messages included, that match the filters; an estimate, rather too high."""
+        """Estimate, rather too high, how many passages match the filters, messages included."""
         ...
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
-        """Count the passages that have each clause, with or without messages; common ones are estimated."""
+        """Count the passages with each clause, with or without messages; common ones are estimated."""
         ...
 
     def speakers(self, words: Sequence[str]) -> set[str]:
-        """Return those of these folded words that are names of speakers, or parts of names."""
+        """Return those of these folded words that are speakers' names or parts of them."""
         ...
 
     def sessions_with(self, speakers: Sequence[str]) -> list[str]:
-        """Return the ids of sessions in which one of these spoke, as their newest few thousand lines show."""
+        """Return ids of sessions in which one of these spoke, by their newest few thousand lines."""
         ...
 
     def best(
@@ -170,47 +170,47 @@ class PassageReads(Protocol):
         limit: int,
         speakers: Sequence[str] = (),
     ) -> list[Seed]:
-        """Find passages that have rare ones of these clauses, best first; those of ``speakers`` first.
+        """Find passages with rare clauses among these, best first, those of ``speakers`` first.
 
-        Every passage stored before the call can be found. For clauses that are all common, the best of
-        the newest few thousand. Without clauses: the newest messages of a limited time.
+        Every passage stored before the call can be found. If all clauses are common, it is the best of the
+        newest few thousand; without clauses, the newest messages of a limited time.
         """
         ...
 
     def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
-        """Return these messages with ``reach`` neighbours, at least one, on either side.
+        """Return these messages with ``reach`` neighbours (at least one) on either side.
 
-        Overlapping neighbourhoods are one strip; texts of neighbours are cut at ``characters``.
+        Overlapping neighbourhoods are joined. Neighbours' texts are cut at ``characters``.
         """
         ...
 
     def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:
-        """Return the size in bytes of the text of each of these messages; other passages are left out."""
+        """Return the text size of each of these messages in bytes; other passages are left out."""
         ...
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
-        """Return passages that are not messages, in any order; unknown ones are left out."""
+        """Return passages that are not messages, in any order. Unknown ones are left out."""
         ...
 
     def find(self, kind: str, ref: str) -> Passage | None: ...
 
     def of_kind(self, kind: str) -> list[Passage]:
-        """Return all of a kind, sorted by ref: for kinds that have few."""
+        """Return all passages of a kind, sorted by reference, for kinds with few passages."""
         ...
 
     def version(self) -> tuple[int, ...]:
-        """A value that changes whenever passages are added or removed, or the file is replaced."""
+        """Return a value that changes when passages are added or removed, or the file is replaced."""
         ...
 
     def within(self, ids: Sequence[int], filters: Filters, *, kinds: Sequence[str] | None) -> dict[int, int]:
-        """The passage that each of these ids belongs to, without those that the filters leave out.
+        """Return the passage of each of these ids, without those that the filters exclude.
 
         A long message has several ids; forgotten and deleted messages are left out.
         """
         ...
 
     def present(self, ids: Sequence[int]) -> set[int]:
-        """Return those of these passages, messages included, that exist and are not forgotten."""
+        """Return the ids among these, messages included, that exist and are not forgotten."""
         ...
 
 
@@ -229,21 +229,21 @@ class PassageWrites(PassageReads, Protocol):
         group: str | None = None,
         user_id: str | None = None,
     ) -> int:
-        """Make or replace the passage of this kind and ref."""
+        """Create or replace the passage with this kind and reference."""
         ...
 
     def outdate(self, kind: str, ref: str) -> bool:
-        """Mark the passage as superseded; False when there is none."""
+        """Mark the passage as superseded. False if there is none."""
         ...
 
     def remove(self, kind: str, ref: str) -> bool:
-        """Remove the passage from rows, index and vectors; False when there is none."""
+        """Remove the passage from rows, index and vectors. False if there is none."""
         ...
 
 
 class VectorReads(Protocol):
     def coverage(self) -> list[Coverage]:
-        """Return the coverage of every model that has vectors here, the one begun last first."""
+        """Return the coverage of every model with vectors here, the most recent model first."""
         ...
 
     def has_others(self, model: str) -> bool:
@@ -251,9 +251,10 @@ class VectorReads(Protocol):
         ...
 
     def pending(self, model: str, *, characters: int, after: Sequence[int] = (0, 0)) -> Unembedded | None:
-        """The next passages without vectors of this model, up to about this much text; None when all have.
+        """Return the next passages without this model's vectors, with about this much text.
 
-        ``after``: the last message and the last other passage to skip. Nothing beyond them: no passages.
+        None if all have them. ``after``: the last message and the last other passage to skip. If nothing
+        follows them, no passages are returned.
         """
         ...
 
@@ -266,19 +267,19 @@ class VectorReads(Protocol):
         kinds: Sequence[str] | None,
         limit: int,
     ) -> list[Near]:
-        """Find the pieces with the highest cosine, best first; each passage at most once."""
+        """Find the pieces with the highest cosine, best first, at most one per passage."""
         ...
 
     def compare(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
-        """Compare these passages with a vector; those without vectors of their own are left out."""
+        """Compare these passages with a vector. Those without stored vectors are left out."""
         ...
 
 
 class VectorWrites(VectorReads, Protocol):
     def add(self, model: str, dim: int, done: Unembedded, vectors: NewVectors) -> bool:
-        """Store vectors; False and no change when something moved since ``pending``."""
+        """Store vectors. False, without a change, if the state has changed since ``pending``."""
         ...
 
     def drop_others(self, model: str, count: int) -> bool:
-        """Hide every other model and remove some of its vectors; False when none is left."""
+        """Hide all other models and remove some of their vectors. False if none are left."""
         ...

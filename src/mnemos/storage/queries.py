@@ -17,7 +17,7 @@ class Queries:
     def __init__(self, path: Path) -> None:
         parts = _NAME.split(path.read_text(encoding="utf-8"))
         self._path = path
-        # Real attributes: going through __getattr__ takes as long as some of the queries.
+        # Real attributes, because __getattr__ takes as long as some of the queries.
         for name, text in zip(parts[1::2], parts[2::2], strict=True):
             setattr(self, name, _strip_comments(text))
 

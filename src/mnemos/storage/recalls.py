@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class RecallRow(Struct, frozen=True):
-    """A question that was asked. ``hits`` is JSON: a list of references such as ``message:12``."""
+    """A question that was asked. ``hits`` is a JSON list of references such as ``message:12``."""
 
     at: float
     actor: str
@@ -24,13 +24,13 @@ class RecallRow(Struct, frozen=True):
 
 class RecallReads(Protocol):
     def newest(self, limit: int, *, before: int | None = None) -> list[RecallRow]:
-        """The newest questions first; ``before``: those with smaller ids."""
+        """The questions with ids below ``before``, newest first."""
         ...
 
 
 class RecallWrites(RecallReads, Protocol):
     def add(self, rows: Sequence[RecallRow], *, keep: int) -> None:
-        """Store questions in this order, and remove all but the newest ``keep``."""
+        """Store questions in order, and remove all except the newest ``keep``."""
         ...
 
     def remove(self, ids: Collection[int]) -> None: ...

@@ -1,4 +1,4 @@
-"""Search on every engine: filters are translated, words weighed, a query that finds nothing is loosened.
+"""Search for every engine: it translates filters, weighs words, and relaxes queries that find nothing.
 
 An engine's subclass plans and runs the queries. Its plans are opaque here.
 """
@@ -29,16 +29,16 @@ from mnemos.storage.terms import (
 from mnemos.storage.transaction import Transaction
 from mnemos.text.query import Clause, Query
 
-# The number of matches to score: the newest, if there are more.
+# The number of matches to score. If there are more, only the newest are scored.
 CANDIDATES = 2_000
-# A time filter of more weeks excludes too little for the index to help.
+# A time filter of more weeks than this excludes too little for the index to help.
 WEEKS_IN_MATCH = 60
-# Extra rows to fetch: those of one long message fold into one hit.
+# Extra rows to fetch, because the rows of a long message become one hit.
 SPARE = 10
 
 
 class Weight(Struct, frozen=True):
-    """The number of messages that fulfil a clause, and its weight."""
+    """The number of messages that match a clause, and its weight."""
 
     count: int
     idf: float
@@ -54,7 +54,7 @@ class Scope(Struct, frozen=True):
     none: tuple[str, ...] = ()
     """A row must have none of these."""
     user: str | None = None
-    """A row that belongs to another user is left out."""
+    """Rows that belong to another user are excluded."""
 
     @property
     def is_timeless(self) -> bool:
@@ -70,12 +70,12 @@ _EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT)
 
 
 def count_candidates(limit: int) -> int:
-    """Return the matches of a single word to score: fewer will do, as hundreds match it equally well."""
+    """Return how many matches of a single word to score. Fewer will do, as hundreds match equally well."""
     return max(300, limit * 10)
 
 
 def count_driving(weights: Sequence[Weight], cap: int) -> int:
-    """Return how many of the rarest clauses, which come first, find up to ``cap`` messages together."""
+    """Return how many of the rarest clauses together match up to ``cap`` messages."""
     total = 0
     for number, weight in enumerate(weights):
         total += weight.count
@@ -85,7 +85,7 @@ def count_driving(weights: Sequence[Weight], cap: int) -> int:
 
 
 class WordIndex(Protocol):
-    """The index of words as one transaction sees it."""
+    """The index of words, as one transaction sees it."""
 
     @property
     def documents(self) -> Documents: ...
@@ -99,11 +99,11 @@ class WordIndex(Protocol):
         ...
 
     def add(self, item: Indexable) -> None:
-        """Add a message, unless that is done later anyway."""
+        """Add a message, unless it will be indexed later anyway."""
         ...
 
     def remove(self, item: Indexable) -> None:
-        """Remove a message, before its text changes."""
+        """Remove a message. Called before its text changes."""
         ...
 
     def add_passage(self, passage: Passage) -> None: ...
@@ -115,13 +115,13 @@ class Plans(Protocol):
     """The plans of an engine to match queries."""
 
     def all_of(self, query: Query) -> Any:
-        """Plan to match every clause and nothing excluded."""
+        """Plan to match every clause and no excluded one."""
         ...
 
     def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Any:
-        """Plan to match at least one clause; ``query`` has its rarest clauses first.
+        """Plan to match at least one clause. ``query`` has its rarest clauses first.
 
-        The rare clauses, as many as match up to ``cap`` messages, find the candidates.
+        The rarest clauses, which together match up to ``cap`` messages, find the candidates.
         """
         ...
 
@@ -157,13 +157,13 @@ class Search(ABC):
             return Results(tuple(hits[offset:]), partial=False)
         loose = query.loosen()
         if len(loose.clauses) == 1 and set(query.clauses) == set(loose.clauses):
-            # No message has the only word.
+            # No message has the query's only word.
             return Results((), partial=False)
         hits = self._find_most(loose, scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
     def _find_most(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
-        """Find messages with most of the words that occur at all, when none has all of them."""
+        """Find messages with most of the occurring words, if none has all of them."""
         counted = zip(query.clauses, self.counts(query.clauses), strict=True)
         known = [(clause, self.worth(count)) for clause, count in counted if count]
         known.sort(key=lambda pair: pair[1].count)
@@ -193,19 +193,19 @@ class Search(ABC):
 
     @abstractmethod
     def counts(self, clauses: Sequence[Clause]) -> list[int]:
-        """Count the messages that have each clause; the counts of common ones are estimated."""
+        """Count the messages that match each clause; counts of common clauses are estimates."""
 
     @abstractmethod
     def counts_of_others(self, clauses: Sequence[Clause], total: int) -> list[int]:
-        """Count the passages besides messages, of this many, that have each clause."""
+        """Count the other passages, out of ``total``, that match each clause."""
 
     @abstractmethod
     def sessions_matching(self, clause: Clause, cap: int) -> set[str]:
-        """Return the sessions of the newest messages that have a clause."""
+        """Return the sessions of the newest messages that match a clause."""
 
     @abstractmethod
     def seed_messages(self, plan: Any, scope: Scope, cap: int, limit: int) -> dict[int, float]:
-        """Score messages by the weights of their clauses, each once; the best of the newest."""
+        """Score the newest messages by the weights of their clauses, each once; return the best."""
 
     @abstractmethod
     def seed_others(
@@ -214,7 +214,7 @@ class Search(ABC):
         """Score passages that are not messages."""
 
     def _rank(self, best: dict[int, float], limit: int) -> list[Found]:
-        """Sort messages by score, whose whole part is the number of clauses; of equal ones, the newest."""
+        """Sort messages by score, whose whole part counts the clauses, then newest first."""
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
 
@@ -224,11 +224,11 @@ class Search(ABC):
     # --- weights and filters ----------------------------------------------------------------
 
     def worth(self, count: int) -> Weight:
-        """Weigh a clause that ``count`` messages have, a rare one higher."""
+        """Weigh a clause that ``count`` messages match. Rare ones weigh more."""
         return Weight(count, math.log(1 + (max(self._total - count, 0) + 0.5) / (count + 0.5)))
 
     def scope(self, filters: Filters) -> Scope | None:
-        """Translate filters; None if they exclude everything."""
+        """Translate filters, or return None if they exclude everything."""
         if filters == _NO_FILTERS and not self._has_doomed:
             return _EVERYTHING
         since = filters.since if filters.since is not None else -LAST_MOMENT
@@ -259,7 +259,7 @@ class Search(ABC):
         return Scope(since, until, tuple(every), tuple(none), filters.user)
 
     def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
-        """Yield keys of sessions that the filters name, with True if these are excluded."""
+        """Yield the keys of sessions that the filters name, with True if they are excluded."""
         sql = self._sql
         if filters.sources is not None:
             yield self._select_keys(sql.sessions_from, json.dumps(list(filters.sources))), False

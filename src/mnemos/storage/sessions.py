@@ -18,7 +18,7 @@ class Order(StrEnum):
 
 
 class SessionRow(Struct, frozen=True):
-    """A session as stored; ``model_config`` and ``metadata`` are JSON."""
+    """A stored session. ``model_config`` and ``metadata`` are JSON."""
 
     id: str
     source: str
@@ -48,9 +48,9 @@ class SessionRow(Struct, frozen=True):
 class NewMessage(NamedTuple):
     """A message to store: a tuple, because creating a frozen object takes longer than checking it.
 
-    ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
-    ``origin`` is ``memory`` if it only repeats the memory; ``key`` is the host's own id of the message;
-    ``calls`` is the number of calls in ``tool_calls``. No text contains a NUL or a lone surrogate.
+    ``content`` is plain text, or JSON if ``encoded``; ``tool_calls`` and ``metadata`` are JSON. ``origin`` is
+    ``memory`` if it only repeats the memory. ``key`` is the host's own id of the message. ``calls`` counts
+    the calls in ``tool_calls``. No text contains a NUL or a lone surrogate.
     """
 
     role: str
@@ -68,9 +68,9 @@ class NewMessage(NamedTuple):
 
 
 class MessageRow(Struct, frozen=True):
-    """A message as stored. A forgotten message keeps its position, role, time and key.
+    """A stored message. A forgotten one keeps its position, role, time and key.
 
-    A ``retired`` message left the working history of its session; searches still find it.
+    A ``retired`` message has left its session's working history. Searches still find it.
     """
 
     id: int
@@ -100,7 +100,7 @@ class Glimpse(Struct, frozen=True):
 
 
 class AppendedMessage(Struct, frozen=True):
-    """A message as a follower of changes sees it: its beginning."""
+    """The beginning of a message, for followers of changes."""
 
     id: int
     session_id: str
@@ -109,7 +109,7 @@ class AppendedMessage(Struct, frozen=True):
 
 
 class CreatedSession(Struct, frozen=True):
-    """A session as a follower of changes sees it. Later ones have a higher ``number``."""
+    """A session, for followers of changes. Later sessions have a higher ``number``."""
 
     number: int
     id: str
@@ -119,7 +119,7 @@ class CreatedSession(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """A message with the context that a search shows next to it."""
+    """A message with the context that a search shows."""
 
     message: MessageRow
     source: str
@@ -141,7 +141,7 @@ class Document(Struct, frozen=True):
 
 
 class Filters(Struct, frozen=True):
-    """Restrict a search to some messages. None means no restriction; ``until`` is exclusive."""
+    """Restrict a search to some messages. None means no restriction. ``until`` is exclusive."""
 
     sources: Sequence[str] | None = None
     exclude_sources: Sequence[str] = ()
@@ -165,18 +165,18 @@ class SessionFilters(Struct, frozen=True):
     archived: bool | None = None
     projects: Sequence[str] | None = None
     user: str | None = None
-    """Only those of this user, and nobody's."""
+    """Only sessions that belong to this user or to nobody."""
     since: float | None = None
     until: float | None = None
-    """They started at or after ``since``, and before ``until``."""
+    """Only sessions that started at or after ``since`` and before ``until``."""
     parent: str | None = None
     metadata: str | None = None
-    """A JSON object of strings, numbers, booleans and nulls that the session's metadata has, too."""
+    """A JSON object of scalars that the session's metadata must contain."""
     ids: Sequence[str] | None = None
 
 
 class Found(Struct, frozen=True):
-    """A hit: the number of query clauses the message matches, and its score."""
+    """A matching message, with the number of clauses it matches and its score."""
 
     message_id: int
     matched: int
@@ -184,7 +184,7 @@ class Found(Struct, frozen=True):
 
 
 class Results(Struct, frozen=True):
-    """The hits in order. ``partial`` if no message matches all clauses and these match most."""
+    """The hits in order. ``partial`` if no message matches all clauses, but these match most."""
 
     hits: tuple[Found, ...]
     partial: bool
@@ -204,13 +204,13 @@ class SessionReads(Protocol):
     def recent(
         self, filters: SessionFilters, *, limit: int, offset: int, by_update: bool = False
     ) -> list[SessionRow]:
-        """Sessions by start, newest first; equal starts by id. ``by_update`` sorts by the last write."""
+        """Sessions, newest start first, equal ones by id. ``by_update`` sorts by the last write."""
         ...
 
     def page(
         self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
     ) -> list[SessionRow]:
-        """Sessions by id, ids above ``after``: to go through all of them in short reads."""
+        """Sessions with ids above ``after``, by id, to go through all in short reads."""
         ...
 
     def count(self, filters: SessionFilters) -> int: ...
@@ -220,18 +220,18 @@ class SessionReads(Protocol):
         ...
 
     def projects(self) -> list[str]:
-        """The projects of all sessions, each once."""
+        """The distinct projects of all sessions."""
         ...
 
     def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
-        """The first few things that users said in these sessions, for a title.
+        """The first few texts of users in these sessions, for titles.
 
-        A session without any is left out. Messages are in order; forgotten and empty ones are left out.
+        Sessions without any are left out, as are forgotten and empty messages. Messages are in order.
         """
         ...
 
     def neighbours_of_id(self, session_id: str) -> tuple[str | None, str | None]:
-        """The ids before and after this one in the order of ids, to tell how much of it is needed.
+        """The ids sorted directly before and after this one, to tell how far it can be shortened.
 
         Ids that begin with this one are left out.
         """
@@ -246,9 +246,9 @@ class SessionReads(Protocol):
         ...
 
     def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
-        """Ids of ended sessions whose last message (or else end) is before the moment.
+        """Ids of ended sessions whose last message (or end, if none) is before a time.
 
-        With ``by_start``, of those that started before it, whenever they ended.
+        With ``by_start``, sessions that started before it, regardless of when they ended.
         """
         ...
 
@@ -264,87 +264,87 @@ class SessionReads(Protocol):
         working: bool = False,
         since: float | None = None,
     ) -> list[MessageRow]:
-        """Messages in append order with ids above ``after``, the first ``limit`` or the ``last``.
+        """Messages with ids above ``after``, in append order: the first ``limit`` or the ``last``.
 
-        ``working``: without retired ones. ``since``: not earlier than this, by their own time.
+        ``working`` leaves out retired ones. ``since`` leaves out those with an earlier time.
         """
         ...
 
     def message(self, message_id: int) -> MessageRow | None: ...
 
     def message_at(self, session_id: str, position: int) -> int | None:
-        """The id of the message after this many others of its session."""
+        """The id of a session's message at this position, counted from 0."""
         ...
 
     def position(self, session_id: str, message_id: int) -> int:
-        """The number of messages of the session with smaller ids."""
+        """The number of the session's messages with lower ids."""
         ...
 
     def outline(self, session_id: str) -> list[tuple[int, str, int, float]]:
-        """Id, role, size in bytes and time of each message, in order."""
+        """The id, role, size in bytes and time of each message, in order."""
         ...
 
     def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
-        """The last message whose tool calls have this id, of the last 64 messages of a session."""
+        """The last message with this tool call, among a session's last 64 messages."""
         ...
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
-        """These messages in this order, with the start of their neighbours. Unknown ids are skipped."""
+        """Messages in the given order, with the start of their neighbours. Unknown ids are skipped."""
         ...
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
-        """The message and its neighbours in its session, in order; empty for an unknown id."""
+        """A message and its neighbours in the session, in order; empty for an unknown id."""
         ...
 
     def newest_ids(self) -> tuple[int, int]:
-        """The id of the last message and the number of the last session, of those there are or were."""
+        """The highest message id and session number ever assigned."""
         ...
 
     def first_since(self, at: float) -> tuple[int | None, int | None]:
-        """The lowest id of a message said and number of a session started at or after a time."""
+        """The lowest message id and session number from a time on."""
         ...
 
     def messages_after(self, after: int, limit: int, characters: int) -> list[AppendedMessage]:
-        """Messages of all sessions with ids above ``after``, in the order they were appended in."""
+        """Messages of all sessions with ids above ``after``, in the order they were appended."""
         ...
 
     def sessions_after(self, after: int, limit: int) -> list[CreatedSession]:
-        """Sessions with numbers above ``after``, in the order they were created in."""
+        """Sessions with numbers above ``after``, in the order they were created."""
         ...
 
     def by_source(self) -> list[tuple[str, int, int]]:
-        """Each source with its number of sessions and messages, most messages first."""
+        """Sources with their numbers of sessions and messages, most messages first."""
         ...
 
     def growth(self, since: float | None = None) -> list[tuple[str, str, int, int]]:
-        """Sessions and their messages by local date of their start and by source, in this order.
+        """Numbers of sessions and messages by the local date of the start, then by source.
 
-        Sessions that no calendar has a date for are left out.
+        Sessions with a start outside the calendar are left out.
         """
         ...
 
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
-        """Messages that match every clause or, if there are none, those that match most.
+        """Messages that match every clause or, if there are none, most clauses.
 
-        Every message appended before the call can be found, by every opener. ``RELEVANCE`` returns the
-        best first; for a query of common words only, the best of the newest few thousand. ``NEWEST`` and
-        ``OLDEST`` sort exactly, by the message's own time. A message of more than 100,000 characters may
-        be matched in pieces, so words far apart in it may not count together.
+        Every message appended before the call can be found, by every process. ``RELEVANCE`` returns the best
+        first; if a query only has common words, the best of the newest few thousand. ``NEWEST`` and
+        ``OLDEST`` sort exactly, by the message's own time. A message of more than 100,000 characters may be
+        matched in pieces, so words far apart in it may not count together.
         """
         ...
 
 
 class SessionWrites(SessionReads, Protocol):
     def create(self, session: SessionRow) -> bool:
-        """Insert a session; False and no change if the id exists. An unknown parent raises NotFound."""
+        """Insert a session. False, without a change, if the id exists. An unknown parent raises NotFound."""
         ...
 
     def fill(self, session: SessionRow) -> None:
-        """Set the empty fields of an existing session; overwrite nothing."""
+        """Set the empty fields of an existing session. Overwrites nothing."""
         ...
 
     def end(self, session_id: str, reason: str, at: float) -> bool:
-        """End a session; an earlier end stays. False if the session is unknown."""
+        """End a session, unless it has already ended. False if the session is unknown."""
         ...
 
     def reopen(self, session_id: str) -> bool: ...
@@ -362,70 +362,70 @@ class SessionWrites(SessionReads, Protocol):
     def set_archived(self, session_id: str, *, archived: bool) -> bool: ...
 
     def set_parent(self, session_id: str, parent_session_id: str) -> bool:
-        """Set the parent; False if the session is unknown. An unknown parent raises NotFound."""
+        """Set the parent. False if the session is unknown. An unknown parent raises NotFound."""
         ...
 
     def hold(self, session_id: str) -> int | None:
-        """Return the revision of a session, and let nobody else write to it until this transaction ends.
+        """Lock a session for writing until this transaction ends, and return its revision.
 
         None if the session is unknown.
         """
         ...
 
     def revise(self, session_id: str, at: float) -> bool:
-        """Count a write to a session: its revision rises by one, ``updated_at`` to ``at`` if that is later.
+        """Count a write: increment the revision, and set ``updated_at`` to ``at`` if that is later.
 
-        ``append`` does this itself, no other method does.
+        Only ``append`` does this itself.
         """
         ...
 
     def append(self, session_id: str, messages: Sequence[NewMessage], at: float) -> list[int]:
-        """Store messages, update the session's counters and ``revise`` it. Ids ascend and are never reused.
+        """Store messages, update the session's counters and ``revise`` it; return the ids.
 
-        A message whose key the session has, or a message before it in the sequence, is not stored again: its
-        place in the answer holds the id of the first. If nothing is stored, the revision stays. An unknown
-        session raises NotFound.
+        Ids ascend and are never reused. A message whose key the session or an earlier message in the sequence
+        already has is not stored again: the id of the first is returned in its place. If nothing is stored,
+        the revision doesn't change. An unknown session raises NotFound.
         """
         ...
 
     def retire(self, session_id: str, first: int, last: int, *, free: Sequence[str] = ()) -> None:
-        """Retire the messages of a session with ids from ``first`` to ``last``.
+        """Retire a session's messages with ids from ``first`` to ``last``.
 
-        Retired messages give up the keys in ``free``, which new messages may then have.
+        They give up the keys in ``free``, which new messages may then use.
         """
         ...
 
     def pop(self, session_id: str) -> MessageRow | None:
-        """Remove the newest message that is not retired, from rows, index, vectors and counters.
+        """Remove the newest message that isn't retired, from rows, index, vectors and counters.
 
-        Returns it, or None if the session has none.
+        Returns the message, or None if the session has none.
         """
         ...
 
     def remove(self, message_ids: Sequence[int]) -> None:
-        """Remove messages from rows, index, vectors and counters; unknown ones are ignored."""
+        """Remove messages from rows, index, vectors and counters. Unknown ids are ignored."""
         ...
 
     def renew(self, session: SessionRow) -> None:
-        """Overwrite the title, the times, the end, the tokens and the archive mark of a session.
+        """Overwrite a session's title, times, end, token counts and archive mark.
 
         ``updated_at`` is stored as given. An unknown session raises NotFound.
         """
         ...
 
     def set_origin(self, message_id: int, origin: str) -> None:
-        """Set the origin of a message that calls tools, and index it accordingly."""
+        """Set the origin of a message with tool calls, and index it accordingly."""
         ...
 
     def begin_delete(self, session_id: str) -> bool:
-        """Hide the session from every reader and give its children to its parent.
+        """Hide the session from every reader and move its children to its parent.
 
         ``Storage.finish_deletes`` removes the rows. False if the session is unknown.
         """
         ...
 
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
-        """Erase a message's text from row and index; its position, role and time stay.
+        """Erase a message's text from row and index, but keep its position, role and time.
 
         ``tool_calls`` replaces its tool calls. An unknown message changes nothing.
         """
@@ -433,4 +433,4 @@ class SessionWrites(SessionReads, Protocol):
 
 
 Documents = Callable[[MessageRow], Document]
-"""Extracts the searchable text of a message: a rule of the sessions part, passed to the engine."""
+"""Extracts the searchable text of a message. The sessions part passes it to the engine."""

@@ -32,5 +32,5 @@ def space_of(number: int) -> Space:
     return Space(number, start + 1, start + (1 << SPACE_BITS - 1) - 1)
 
 
-# An empty range, for a space that a database opened for reading does not have.
+# An empty range, for a space that doesn't exist in a database opened for reading.
 NOWHERE = Space(-1, 0, -1)

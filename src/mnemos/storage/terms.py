@@ -1,4 +1,4 @@
-"""The rows of the index of words: the words and tags of a message, whichever engine stores them."""
+"""Rows of the word index: the words and tags of a message, independent of the engine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mnemos.storage.base import Document, Documents, MessageRow
 from mnemos.storage.passages import PART_CHARACTERS, Passage
 from mnemos.text.words import index_words, runs
 
-# An index row is written in one go, so a message longer than PART_CHARACTERS has several: none delays the
-# next writer for long. Parts overlap, so that a phrase at the seam is whole in one of them, and begin and
-# end between words.
+# An index row is written at once, so a message longer than PART_CHARACTERS has several rows, and none delays
+# the next writer for long. Parts begin and end between words, and overlap so that a phrase at a seam is whole
+# in one of them.
 _OVERLAP = 400
 _LONGEST_WORD_AT_SEAM = 200
 
@@ -25,7 +25,7 @@ IndexRow = tuple[int, str, str, str, str]
 
 
 class Indexable(Struct, frozen=True):
-    """A message with the values its tags are made from."""
+    """A message with the values that its tags are made from."""
 
     message: MessageRow
     session_key: int
@@ -35,7 +35,7 @@ class Indexable(Struct, frozen=True):
 
 
 def message_row(row: tuple[Any, ...]) -> MessageRow:
-    """Make a row from the columns of the ``message_rows`` view."""
+    """Make a message row from the columns of the ``message_rows`` view."""
     return MessageRow(
         row[0], row[1], row[2], row[3], row[4] == 1, row[5], row[6], row[7], row[8], row[9], row[10],
         row[11] is not None, row[12], row[13], row[14] == 1,
@@ -47,7 +47,7 @@ def indexable(row: tuple[Any, ...]) -> Indexable:
 
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
-    """Return the number of ids a message takes: one for each row of the index it may need."""
+    """Return the number of ids that a message takes: one for each index row it may need."""
     said = len(content) if content else 0
     if tool_calls:
         said = max(said, len(tool_calls) + len(tool_name or ""))
@@ -59,7 +59,7 @@ def ids_of(message: MessageRow) -> int:
 
 
 def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterator[IndexRow]:
-    """Yield a message's index rows with ids above ``after``. A forgotten message and an echo have none."""
+    """Yield a message's index rows with ids above ``after``. Forgotten messages and echoes have none."""
     message = item.message
     if message.forgotten:
         return
@@ -83,7 +83,7 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
 
 
 def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
-    """Return the text of each part of a message, as the index has it; empty parts are left out."""
+    """Return the indexed text of each part of a message. Empty parts are left out."""
     for part in range(parts):
         said = document.said if parts == 1 else _stretch(document.said, part)
         if said.strip():
@@ -127,7 +127,7 @@ def _seam(text: str, position: int, step: int) -> int:
 
 
 # No word starts with "#", so no query matches a tag by accident, and words can be searched in all fields at
-# once, which is faster than in some.
+# once, which is faster than in some fields.
 
 
 def role_tag(role: str) -> str:
@@ -143,7 +143,7 @@ def session_tag(key: int) -> str:
 
 
 OWNED = "#o"
-"""Has what belongs to a user; everything else is shared."""
+"""The tag of rows that belong to a user. All others are shared."""
 
 
 def user_tag(user: str) -> str:
@@ -178,12 +178,12 @@ def week_tag(week: int) -> str:
 
 
 def week_of(timestamp: float) -> int:
-    """Return whole weeks since the epoch, clamped to the range of a calendar."""
+    """Return the whole weeks since the epoch, clamped to the range of the calendar."""
     return int(min(max(timestamp, 0.0), LAST_MOMENT) // _WEEK)
 
 
 def _plain(name: str) -> str:
-    """Encode a name as one index word; different names give different words."""
+    """Encode a name as one index word. Different names give different words."""
     if name.isascii() and name.isalnum() and name.islower():
         return "n" + name
     return "x" + name.encode("utf-8", "surrogatepass").hex()

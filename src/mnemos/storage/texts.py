@@ -1,4 +1,4 @@
-"""Texts that a database keeps where a home on a disk has files: the notebook and the templates."""
+"""The storage port of texts that a server keeps instead of files: the notebook and the templates."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from msgspec import Struct
 class Text(Struct, frozen=True):
     content: str
     version: int
-    """Another number with each change."""
+    """A number that changes with each write."""
     changed_at: float
 
 
 class Texts(Protocol):
-    """Texts by name. A name has the folder in front, as in ``memories/MEMORY.md``."""
+    """Texts by name. A name begins with its folder, as in ``memories/MEMORY.md``."""
 
     def read(self, name: str) -> Text | None: ...
 
     def versions(self, folder: str) -> dict[str, int]:
-        """The names in a folder, without it, and the version of each."""
+        """The names in a folder, without its prefix, and their versions."""
         ...
 
     def put(self, name: str, before: str, after: str, at: float) -> None:
-        """Replace a text, inside a transaction that this thread has open with ``Storage.write``.
+        """Replace a text inside this thread's current ``Storage.write`` transaction.
 
-        Raises Conflict, which undoes the transaction, if the text is not ``before``; none is empty.
+        Raises Conflict, which undoes the transaction, if the text is not ``before``. A missing text is empty.
         """
         ...
 
     def change(self, name: str, change: Callable[[str | None], str | None], at: float) -> None:
-        """Replace a text by what ``change`` makes of it, as one transaction; None changes nothing."""
+        """Replace a text with the result of ``change`` in one transaction. None changes nothing."""
         ...
 
     def remove(self, name: str) -> bool:
-        """Delete a text; False if there is none."""
+        """Delete a text. False if there is none."""
         ...

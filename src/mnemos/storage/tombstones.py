@@ -1,4 +1,4 @@
-"""The storage port of removals, so that a sync does not restore what is gone."""
+"""The storage port of removals, which keep a sync from restoring removed items."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Tombstone(Struct, frozen=True):
     key: str
     at: float
     forgotten: bool = False
-    """True if it was erased permanently: no later change restores it."""
+    """True if it was erased permanently, so that no later change restores it."""
 
 
 def make_key(*parts: object) -> str:
-    """Return a key of names and times. Give it no text that may be forgotten: short texts can be guessed."""
+    """Make a key from names and times. Don't pass text that may be forgotten, as it can be guessed."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 class TombstoneReads(Protocol):
     def of_kind(self, kind: str | None) -> list[Tombstone]:
-        """The removals of one kind, or all, in any order."""
+        """The removals of one kind, or all removals, in any order."""
         ...
 
     def get(self, kind: str, key: str) -> Tombstone | None: ...
@@ -36,5 +36,5 @@ class TombstoneReads(Protocol):
 
 class TombstoneWrites(TombstoneReads, Protocol):
     def put(self, stones: Sequence[Tombstone]) -> None:
-        """Record removals. Of two for one key, the later time counts, and forgetting does."""
+        """Record removals. Of two with one key, the later time is kept, and so is a permanent erasure."""
         ...

@@ -1,4 +1,4 @@
-"""A transaction as the stores see it: named queries run, rows come back. Each engine has its own."""
+"""The transaction that stores use to run named queries. Each engine implements it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mnemos.storage.space import Space
 
 
 def write_ids(ids: Iterable[int]) -> str:
-    """Write a list of ids as JSON, as queries take it."""
+    """Encode a list of ids as JSON for queries."""
     return f"[{','.join(map(str, ids))}]"
 
 
 def write_names(names: Iterable[str] | None) -> str | None:
-    """Write a list of names as JSON; None restricts nothing."""
+    """Encode a list of names as JSON. None means no restriction."""
     return None if names is None else json.dumps(list(names))
 
 
@@ -31,15 +31,15 @@ class Transaction(Protocol):
         ...
 
     def value(self, sql: str, bindings: Any = ()) -> Any:
-        """Return the only value of a query's row; None if there is no row."""
+        """Return the only value of a query's row, or None if there is no row."""
         ...
 
     def change(self, sql: str, bindings: Any = ()) -> int:
-        """Run an INSERT, UPDATE or DELETE; return the number of rows it changed."""
+        """Run an INSERT, UPDATE or DELETE and return the number of changed rows."""
         ...
 
     def change_many(self, sql: str, bindings: Iterable[Any]) -> None:
-        """Run a change once for each of these bindings."""
+        """Run a change once for each set of bindings."""
         ...
 
 

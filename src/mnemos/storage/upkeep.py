@@ -16,7 +16,7 @@ from mnemos.errors import MnemosError
 
 try:
     import fcntl
-except ImportError:  # Windows: without the lock, losers of a race redo a step; nothing breaks.
+except ImportError:  # Windows has no fcntl. Without the lock, the loser of a race only repeats a step.
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.storage")
 
-# The thread starts when this many messages are pending, or after this wait.
+# The thread starts once this many messages are pending, or after this wait.
 ENOUGH = 2_000
 IDLE_SECONDS = 0.5
-# Even then it lets a burst of appends pass, which it would only slow down. It begins at the first lull, or
-# when the burst is long or large.
+# Even then, it waits for a burst of appends to pass, which it would slow down. It starts at the first lull,
+# or if the burst is long or large.
 LULL_SECONDS = 0.02
 _LULLS = 50
 PLENTY = 10_000
@@ -36,14 +36,14 @@ _PAUSE_SECONDS = 0.05
 
 
 class Attempts:
-    """Retried work. Each reason for a failure is logged once until the work succeeds."""
+    """Work that is retried. Each reason for a failure is logged once until the work succeeds."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._logged: set[str] = set()
 
     def attempt(self, step: Callable[[], object]) -> None:
-        """Run the step and log a failure: messages are safe in their table, and searches find them."""
+        """Run the step. A failure is only logged, as messages are stored and searches find them."""
         try:
             step()
         except (MnemosError, OSError) as exc:
@@ -57,9 +57,9 @@ class Attempts:
 
 
 class Upkeep:
-    """Runs ``work`` in the background until nothing is left, and ``clean_up`` when no messages come.
+    """Runs ``work`` in the background until nothing is left, and ``clean_up`` when idle.
 
-    Holds its owner weakly: a storage that was never closed can still be collected, which ends the thread.
+    Holds its owner weakly, so a storage that was never closed can be collected, which ends the thread.
     """
 
     def __init__(self, owner: object, work: Callable[[], bool], clean_up: Callable[[], bool]) -> None:
@@ -90,7 +90,7 @@ class Upkeep:
             self._enough.set()
 
     def _start(self) -> None:
-        # A question of one thread may wake it while another closes the storage.
+        # One thread's question may wake it while another thread closes the storage.
         with self._starting:
             if self._thread is None and not self._stopped:
                 thread = threading.Thread(target=self._run, name="mnemos-upkeep", daemon=True)
@@ -99,7 +99,7 @@ class Upkeep:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Start no work in the meantime; messages that arrived are handled afterwards."""
+        """Start no work inside this context. Messages that arrive are handled afterwards."""
         self._paused += 1
         try:
             yield
@@ -133,7 +133,7 @@ class Upkeep:
                 self._enough.clear()
                 self.indexing.attempt(partial(self._work_off, self._work))
                 if busy:
-                    # During a flood of messages, occasional passes are cheaper than one after each message.
+                    # In a flood of messages, occasional passes are cheaper than one per message.
                     self._end.wait(_PAUSE_SECONDS)
                 else:
                     self._cleaning.attempt(partial(self._work_off, self._clean_up))
@@ -146,7 +146,7 @@ class Upkeep:
                 return
 
     def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
-        # Cleanup gives way to the next message.
+        # Cleanup yields to the next message.
         while not self._stopped and not (method is self._clean_up and self._wake.is_set()):
             work = method()
             is_more = work is not None and work()
@@ -159,9 +159,9 @@ class Upkeep:
 
 @contextmanager
 def only_one(path: Path | None, *, wait: bool = False) -> Iterator[bool]:
-    """Yield True if no other process holds this lock. It is held in the meantime, and dies with the process.
+    """Hold a lock between processes; yield False if another process holds it.
 
-    With ``wait``, until none does: steps are short.
+    ``wait`` waits for the lock, as steps are short. The lock ends with the process.
     """
     if path is None or fcntl is None:
         yield True

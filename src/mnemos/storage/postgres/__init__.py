@@ -1,1 +1,1 @@
-"""PostgreSQL: the same memory when one machine is not enough. Only a PostgreSQL URL imports this package."""
+"""The PostgreSQL engine, for several machines. Only a PostgreSQL URL imports this package."""

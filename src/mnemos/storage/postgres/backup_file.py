@@ -1,8 +1,8 @@
 """Backups of a database in one file, while it is in use.
 
 A file has a header, then the rows of each table of each space as the server copies them, each part with its
-checksum. Words are not in it: they are made again from the texts. Copying goes space by space, because
-row-level security shows no more than one.
+checksum. It has no words, which are made again from the texts. Spaces are copied one by one, because
+row-level security shows only one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONGEST_HEADER = 1 << 16
 def back_up(
     connection: Connection, target: Target, path: Path, progress: Callable[[float], None] | None
 ) -> None:
-    """Write a copy as one moment sees it, read it back, then give it its name."""
+    """Write a copy from one snapshot, verify it, then give it its name."""
     try:
         with write_copy(path) as unfinished:
             with zstd().open(unfinished, "wb") as file:
@@ -122,7 +122,7 @@ def _read_parts(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
 
 
 def check_backup(path: Path) -> None:
-    """Read all of a backup, and raise if it cannot be restored."""
+    """Read a whole backup, and raise if it cannot be restored."""
     for part, _ in _read_parts(path):
         if part.get("schema", schema.VERSION) != schema.VERSION:
             raise NotADatabase(
@@ -131,7 +131,7 @@ def check_backup(path: Path) -> None:
 
 
 def restore(connection: Connection, target: Target, path: Path, documents: Documents) -> None:
-    """Replace the rows of all spaces by those of a backup, in one transaction."""
+    """Replace the rows of all spaces with those of a backup, in one transaction."""
     sql: Any = load("schema", target.schema)
     with connection.transaction():
         tx = PostgresTransaction(connection)
@@ -163,7 +163,7 @@ def restore(connection: Connection, target: Target, path: Path, documents: Docum
 
 
 def _copy_in(connection: Connection, target: Target, part: dict[str, Any], data: bytes) -> None:
-    """Put rows back. A table with row-level security takes them from another one only."""
+    """Insert rows again. A table with row-level security only takes them from another table."""
     table, columns = part["table"], part["columns"]
     if table not in schema.TABLES or columns != ", ".join(_columns(connection, target, table)):
         raise NotADatabase(f"The backup has a table {table!r} that this version of Mnemos does not have.")

@@ -1,4 +1,4 @@
-"""Commits whose answer was lost: each write leaves a token, which is looked for."""
+"""Commits without a response: each write leaves a token, by which its outcome is found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnemos.storage.postgres.connection import Connection, PostgresTransaction, 
 from mnemos.storage.postgres.statements import load
 
 RETRY_SECONDS = 0.02
-# The longest search for the outcome of a commit; upkeep keeps tokens for longer.
+# The longest search for the outcome of a commit. Upkeep keeps tokens for longer.
 _PROOF_SECONDS = 300.0
 _LEAST_SECONDS = 1.0
 
@@ -34,10 +34,11 @@ def was_committed(
     target: Target,
     settings: Sequence[str],
 ) -> bool:
-    """Look for the token of a commit; ``run`` gives a connection, and ``settings`` begin the transaction.
+    """Look for the token of a commit; False if it was undone and can be run again.
 
-    It looks at least once, also when the deadline is over: the process may have been stopped for long. False
-    if the commit was undone and can be run again. Raises Unavailable if it cannot be known.
+    ``run`` gives a connection, and ``settings`` begin the transaction. It looks at least once, even after the
+    deadline, because the process may have been stopped for long. Raises Unavailable if the outcome stays
+    unknown.
     """
     deadline = min(deadline, time.monotonic() + _PROOF_SECONDS)
     while True:
@@ -58,7 +59,7 @@ def _find_token(
     lost: LostCommit, seconds: float, settings: Sequence[str], connection: Connection, target: Target
 ) -> bool:
     """Wait until the transaction has ended, which releases its lock, and look for its token."""
-    # pg_xact_status would not do: after a crash, numbers that were not flushed are given again.
+    # Not pg_xact_status, because after a crash, numbers that were not flushed are assigned again.
     sql: Any = load("engine", target.schema)
     found = PostgresTransaction(connection).send(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",

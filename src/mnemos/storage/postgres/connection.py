@@ -18,7 +18,7 @@ from mnemos.storage.space import NOWHERE, Space
 
 OLDEST_SERVER = 150_000
 _CONNECT_SECONDS = 10
-# More than we have: a statement that is planned once stays planned.
+# More than our number of statements, so that each stays planned.
 _PREPARED = 400
 _LAST_PORT = 65_535
 _CONNECTIONS, _MOST_CONNECTIONS = 8, 1_000
@@ -33,15 +33,15 @@ class Target(Struct, frozen=True):
     conninfo: str
     schema: str
     location: str
-    """The URL without its password and options, for people."""
+    """The URL for people, without its password and options."""
     user: str = ""
     database: str = ""
     connections: int = 8
-    """The most that a process opens."""
+    """The maximum number of connections of a process."""
 
 
 def parse_url(url: str) -> Target:
-    """Read a PostgreSQL URL. Raises InvalidInput without showing the URL, which may have a password."""
+    """Parse a PostgreSQL URL. Raises InvalidInput without the URL, which may have a password."""
     _check_password(url)
     try:
         parts = urlsplit(url)
@@ -85,7 +85,7 @@ def parse_url(url: str) -> Target:
 def _check_options(options: dict[str, str]) -> None:
     known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
     for name in options:
-        # After a password that is not escaped, the rest of it looks like an option.
+        # The rest of a password that isn't escaped may look like an option.
         if name not in known and "password" not in options:
             raise errors.InvalidInput(
                 f"The URL of the database has an unknown option {name[:40]!r}. Use options of libpq such as "
@@ -94,7 +94,7 @@ def _check_options(options: dict[str, str]) -> None:
 
 
 def _check_password(url: str) -> None:
-    """Refuse a password that ends early: its rest would be read as a host, and shown."""
+    """Refuse a password with an unescaped sign: the rest would be read as a host and shown."""
     rest = url.partition("://")[2]
     before, _, after = rest.partition("@")
     if (
@@ -136,14 +136,14 @@ def connect(target: Target) -> Connection:
     if _is_pooled(connection):
         # Another client's statement may have the same name on the server's connection.
         connection.prepare_threshold = None
-    # One plan for a statement, regardless of the size of its numbers.
+    # Use one plan for a statement, regardless of its values.
     connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(int, Int8BinaryDumper)
     return connection
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """True behind a pooler, which names a process that is not the server's."""
+    """True behind a pooler, which reports a process id that isn't the server's."""
     row = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
     return row != (connection.info.backend_pid,)
 
@@ -173,12 +173,12 @@ class PostgresTransaction:
         self.connection = connection
         self.space = space
         self.token: int | None = None
-        """The number to leave in the table of commits; None once it is there."""
+        """The number to store in the table of commits, or None once it is there."""
         self._cursor = psycopg.RawCursor(connection)
         self._cursor.format = psycopg.pq.Format.BINARY
 
     def send(self, *statements: str) -> tuple[Any, ...] | None:
-        """Send statements in one round trip; return the row of the last one, if it has one."""
+        """Send statements in one round trip; return the row of the last one, if any."""
         self._cursor.execute(";".join(statements).encode(), prepare=False, binary=False)
         while self._cursor.nextset():
             pass
@@ -209,7 +209,7 @@ class PostgresTransaction:
 
 
 class Snapshot(PostgresTransaction):
-    """A transaction that only reads. The same question has the same answer, so it is asked once."""
+    """A read-only transaction, which runs the same query only once."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -221,7 +221,7 @@ class Snapshot(PostgresTransaction):
         found = self._known.get(asked)
         if found is None:
             found = super().rows(sql, bindings)
-            # A question that is asked again has a short answer: a number, or a row.
+            # Queries that are repeated have short results: a number or a row.
             if len(found) <= 1:
                 self._known[asked] = found
         return list(found)
@@ -258,11 +258,11 @@ def translate_error(exc: psycopg.Error, target: Target) -> errors.MnemosError:
 def _translate_refusal(exc: psycopg.Error, target: Target) -> errors.MnemosError:
     """Return our error for a connection that was not made.
 
-    The driver has no code for it, so this goes by its words. A server with messages in another language is
-    reported as unavailable, with its own words.
+    The driver has no error code for it, so this looks at the message. A server with messages in another
+    language is reported as unavailable, with its own message.
     """
     text = str(exc).strip()
-    # Of several hosts, the last one's; before it, the driver says that connecting failed.
+    # With several hosts, this is the last one's error, after the driver's note that connecting failed.
     reason = text.splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
     reason = reason.rpartition("failed: ")[2].removeprefix("FATAL:  ").removeprefix("fe_sendauth: ")
     reason = reason.removesuffix(".")
@@ -296,7 +296,7 @@ _TRANSLATIONS: tuple[tuple[str, type[errors.MnemosError], str], ...] = (
     ("53100", errors.DiskFull, "This call stored nothing. Free space on the server and repeat it."),
     ("53400", errors.DiskFull, "This call stored nothing. Raise the limit on the server and repeat it."),
     ("25006", errors.ReadOnly, _REPLICA),
-    # A replica refuses READ WRITE as something it does not have.
+    # A replica refuses READ WRITE as an unsupported feature.
     ("0A000", errors.ReadOnly, _REPLICA),
     ("28", errors.PermissionDenied, "Check the user and the password."),
     ("3D", errors.Unavailable, _NO_DATABASE),

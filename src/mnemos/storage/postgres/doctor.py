@@ -1,4 +1,4 @@
-"""Check a database and what is around it: the server, the role, the wall between spaces, the data."""
+"""Checks of a database: the server, the role, the separation of spaces, the data."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _check_transactions(tx: PostgresTransaction, sql: Any) -> list[Check]:
 
 
 def _describe_age(minutes: float | None, age: int) -> str:
-    """The server hides from most roles for how long others' transactions have been open."""
+    """Describe the age of others' transactions, which the server hides from most roles."""
     return f"{age:,} transactions" if minutes is None else f"{minutes:.0f} minutes"
 
 

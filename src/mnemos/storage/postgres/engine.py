@@ -44,16 +44,16 @@ T = TypeVar("T")
 _DELETES_A_STEP = 12
 _NOT_PREPARED = "26000"
 _RECONNECT_SECONDS = 0.1
-# One plan for a statement, whatever values are bound: planning takes longer than most statements.
+# One plan per statement for all bound values, because planning takes longer than most statements.
 _PLANS = "SET LOCAL plan_cache_mode = force_generic_plan"
 # Without it, settings of a transaction that follow it do not reach the workers.
 _CITUS = "SET LOCAL citus.propagate_set_commands = 'local'"
-# A process that is stopped inside a transaction keeps its space for this long.
+# A process that is stopped inside a transaction locks its space for this long.
 _IDLE_SECONDS = 60
 
 
 class _Known(Struct, frozen=True):
-    """The number of a space, and the epoch in which it has that number."""
+    """The number of a space, and the epoch in which that number is valid."""
 
     number: int
     epoch: int
@@ -64,7 +64,7 @@ class _Running(threading.local):
 
     handle: Handle | None = None
     outdated: Handle | None = None
-    """One that this thread has written outside of."""
+    """The outer transaction, if this thread has written since it began. Reads must not use its view."""
 
 
 class PostgresStorage:
@@ -123,7 +123,7 @@ class PostgresStorage:
         self._check_usable()
         running = self._running.handle
         if running is not None and running is not self._running.outdated:
-            # A second connection would be waited for without end once all are taken by such threads.
+            # If such threads held all connections, waiting for a second one would never end.
             return work(running)
         return self._repeat(lambda: self._read_once(work), self._busy_seconds)
 
@@ -149,7 +149,7 @@ class PostgresStorage:
         return result
 
     def _repeat(self, attempt: Callable[[], T], seconds: float) -> T:
-        """Run a transaction, and again where nothing of it can have been stored."""
+        """Run a transaction, and repeat it if nothing of it can have been stored."""
         deadline = time.monotonic() + seconds
         has_lost = False
         while True:
@@ -164,10 +164,10 @@ class PostgresStorage:
                         f"The connection to {self.location} was lost while storing. Nothing was stored."
                     ) from exc
             except psycopg.Error as exc:
-                # A pooler may also have put another connection of the server in the place of one.
+                # A pooler may also have replaced the server's connection with another.
                 lost = exc.__dict__.get("connection_lost", False) or exc.sqlstate == _NOT_PREPARED
                 if lost and not has_lost:
-                    # The server may have restarted: its other connections are gone, too.
+                    # The server may have restarted, and then its other connections are lost too.
                     has_lost = True
                     self._pool.drop_idle()
                     continue
@@ -196,7 +196,7 @@ class PostgresStorage:
             handle.tx.token = token
             answer = self._run(handle, work), handle.sessions.appended, handle.entries.stored
             ends = [f"{self._sql.commit} VALUES ({handle.space.id:d}, {token:d})", "COMMIT"]
-            # An append has left its token already.
+            # An append has already stored its token.
             handle.tx.send(*(ends[1:] if handle.tx.token is None else ends))
         except BaseException as exc:
             lost = self._abandon(connection, exc)
@@ -207,7 +207,7 @@ class PostgresStorage:
         return answer
 
     def _take(self, seconds: float) -> Connection:
-        """Return a connection; a server that restarts is waited for."""
+        """Return a connection. Waits for a server that restarts."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -218,7 +218,7 @@ class PostgresStorage:
                 time.sleep(_RECONNECT_SECONDS)
 
     def _run(self, handle: Any, work: Callable[[Any], T]) -> T:
-        """Run work, with its transaction as the one that reads of this thread use in the meantime."""
+        """Run work in a transaction, which this thread's reads use in the meantime."""
         outer = self._running.handle
         self._running.handle = handle
         try:
@@ -351,7 +351,7 @@ class PostgresStorage:
             pass
 
     def catch_up(self, seconds: float | None = None) -> int:  # noqa: ARG002
-        """Words are indexed with their messages: nothing is ever left."""
+        """Return 0, because messages are indexed when they are stored."""
         self._check_usable()
         return 0
 
@@ -376,7 +376,7 @@ class PostgresStorage:
             self._upkeep.notice(0)
 
     def scrub(self) -> bool:
-        """Let the server reclaim erased rows; its log, its backups and the keys of indexes are its own."""
+        """Let the server reclaim erased rows. Its log, backups and index keys are out of reach."""
         if self._read_only:
             return True
         return self._maintain(upkeep.vacuum)
@@ -389,7 +389,7 @@ class PostgresStorage:
         self._maintain(partial(backup_file.back_up, path=target, progress=progress))
 
     def restore(self, backup: Path) -> Path | None:
-        """Replace all data; the former data is written to a backup next to this one."""
+        """Replace all data. The former data is written to a backup next to this one."""
         self._check_usable()
         if self._read_only:
             raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
@@ -470,7 +470,7 @@ class PostgresStorage:
             self._begin_process()
 
     def _step(self) -> bool:
-        """Do one bounded piece of background work; False when nothing is left."""
+        """Do one bounded piece of background work. False if nothing is left."""
         if self.write(lambda tx: self._delete_some(tx) or self._renew_words(tx)):
             return True
         self._upkeep.waiting = 0

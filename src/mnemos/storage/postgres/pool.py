@@ -1,7 +1,7 @@
 """The connections of one process to one database, shared by its storages.
 
-No connection belongs to a space: everything is set for one transaction. After a fork the child makes its own
-connections and never touches the inherited ones, because closing one would end the parent's.
+No connection belongs to a space, because everything is set per transaction. After a fork, the child makes its
+own connections and never touches the inherited ones, because closing one would end the parent's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Pool:
         self._users = 0
 
     def take(self, seconds: float) -> Connection:
-        """Return a connection that nobody uses, within this many seconds. Raises Busy, Unavailable."""
+        """Take an idle connection within this many seconds. Raises Busy, Unavailable."""
         deadline = time.monotonic() + seconds
         with self._free:
             while True:
@@ -61,12 +61,12 @@ class Pool:
             self._free.notify()
 
     def drop(self, connection: Connection) -> None:
-        """Close a connection that is not fit for use."""
+        """Close a connection that can't be used any more."""
         connection.close()
         self._lose_one()
 
     def drop_idle(self) -> None:
-        """Close the connections that nobody uses: a server that lost one has probably lost all."""
+        """Close idle connections, because a server that lost one has probably lost all."""
         with self._free:
             idle, self._idle = self._idle, []
             self._open -= len(idle)

@@ -1,4 +1,4 @@
-"""The tables: made, migrated and checked, and spaces entered for the first time."""
+"""The schema: creating, migrating and checking tables, and creating spaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRANTS: tuple[LiteralString, ...] = (
     "GRANT USAGE ON SCHEMA {schema} TO {role}",
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
 )
-# Lets a role clean up after `forget`, and make indexes again.
+# Lets a role clean up after `forget` and rebuild indexes.
 _MAINTAIN: LiteralString = "GRANT MAINTAIN ON ALL TABLES IN SCHEMA {schema} TO {role}"
 _FIRST_WITH_MAINTAIN = 170_000
 REFERENCES = ("properties", "spaces")
@@ -38,7 +38,7 @@ _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
 
 def migrate(connection: Connection, target: Target) -> None:
-    """Make or migrate the tables, in one transaction; a newer schema is refused."""
+    """Create or migrate the tables in one transaction. A newer schema is refused."""
     if version_of(connection, target) == VERSION:
         return
     tx, queries = _use(connection, target)
@@ -62,7 +62,7 @@ def migrate(connection: Connection, target: Target) -> None:
 
 
 def _set_versions(tx: PostgresTransaction, queries: Any) -> None:
-    """Let the next write of every space notice the migration; waits for those that are writing."""
+    """Make the next write in every space notice the migration. Waits for current writers."""
     for (number,) in tx.rows(queries.every_space):
         tx.value(queries.set_space, (str(number),))
         tx.change(queries.set_version, (VERSION, number))
@@ -74,7 +74,7 @@ def grant(connection: Connection, target: Target, role: str) -> None:
     try:
         with connection.transaction():
             _grant(connection, target, role)
-            # Where there is nothing that the caller may grant, the server only warns.
+            # If the caller may not grant anything, the server only warns.
             if not tx.value(queries.may_write, {"role": role, "table": f'"{target.schema}".sessions'}):
                 raise PermissionDenied(
                     f"Only the owner of the tables in {target.location} can let {role} use them."
@@ -94,7 +94,7 @@ def _grant(connection: Connection, target: Target, role: str) -> None:
 
 
 def version_of(connection: Connection, target: Target) -> int:
-    """Return the version of the tables; 0 if there are none. Raises SchemaTooNew."""
+    """Return the version of the tables, 0 if there are none. Raises SchemaTooNew."""
     tx, queries = _use(connection, target)
     if not tx.value(queries.is_there, (f'"{target.schema}".properties',)):
         return 0
@@ -130,7 +130,7 @@ def has_citus(connection: Connection, target: Target, *, read_only: bool) -> boo
 
 
 def distribute(connection: Connection, target: Target) -> None:
-    """Spread the tables over the workers of Citus: the small ones whole to each, the others by space."""
+    """Distribute the tables over Citus workers: small ones as copies, the others by space."""
     tx, queries = _use(connection, target)
     for table in REFERENCES:
         tx.value(queries.refer, (f'"{target.schema}".{table}',))
@@ -152,7 +152,7 @@ def check_readable(connection: Connection, target: Target) -> None:
 
 
 def find_space(connection: Connection, target: Target, name: str) -> int | None:
-    """Return the number of a space; None if nothing was ever written in it."""
+    """Return the number of a space, or None if nothing was ever written in it."""
     tx, queries = _use(connection, target)
     number: int | None = tx.value(queries.get_space, (name,))
     return number
@@ -166,7 +166,7 @@ def epoch_of(connection: Connection, target: Target, number: int) -> int:
 
 
 def enter_space(connection: Connection, target: Target, name: str) -> int:
-    """Return the number of a space, which is made if it does not exist."""
+    """Return the number of a space, creating it if needed."""
     found = find_space(connection, target, name)
     if found is not None:
         return found

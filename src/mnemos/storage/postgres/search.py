@@ -19,7 +19,7 @@ from mnemos.storage.space import NOWHERE, Space
 from mnemos.storage.terms import kind_tag, week_of, week_tag
 from mnemos.text.query import Clause
 
-# This number of matches in a window gives an estimate for all; fewer, how far to look.
+# This number of matches in a window gives an estimate of all. With fewer, they show how far to look.
 _ENOUGH = 20
 _FEW = 4
 # A window of more blocks is made of larger ones.
@@ -48,7 +48,7 @@ class PostgresSearch(Search):
         return self._rank(best, limit)
 
     def _find_uncrowded(self, sql: str, plan: Plan, scope: Scope, cap: int, limit: int) -> dict[int, float]:
-        """Score the newest matches, enough for ``limit`` messages; a message counts by its best row."""
+        """Score enough of the newest matches for ``limit`` messages. A message has its best row's score."""
         several = limit + SPARE
         while True:
             found = self._find_rows(sql, plan, scope, cap, several)
@@ -83,7 +83,7 @@ class PostgresSearch(Search):
             window, size = self._window(tag, bits)
             seen = self._count_within(plan.match or "", window)
             if seen >= _FEW:
-                # A small number may be small by chance.
+                # A small count may be due to chance.
                 needed = int(cap * size / seen * (1 + 2 / seen**0.5))
                 for tag, bits in BLOCKS:
                     if needed >> bits < _MOST_BLOCKS and needed < self._total:
@@ -119,7 +119,7 @@ class PostgresSearch(Search):
         }
 
     def _week_match(self, scope: Scope) -> list[str] | None:
-        """Return an expression for the weeks of a scope, if they are few. None: nothing is in it."""
+        """Return an expression for the weeks of a scope, if they are few. None if the scope is empty."""
         if scope.is_timeless:
             return []
         ((first, last),) = self._tx.rows(self._sql.times)
@@ -163,13 +163,13 @@ class PostgresSearch(Search):
                 window, size = self._window(tag, bits)
                 for place, seen in self._count_places(matches, counts, window).items():
                     if seen >= _ENOUGH:
-                        # As common among all messages as it is among the newest.
+                        # It is assumed to be as common among all messages as among the newest.
                         counts[place] = seen * self._total // size
         counts |= self._count_places(matches, counts)
         return [counts[place] for place in range(len(matches))]
 
     def _count_places(self, matches: list[str], known: Mapping[int, int], *window: str) -> dict[int, int]:
-        """Count the messages for each expression whose place is not known."""
+        """Count the messages for each expression that isn't known."""
         places = [place for place in range(len(matches)) if place not in known]
         expressions = [" & ".join([f"({matches[place]})", *window]) for place in places]
         return dict(zip(places, self._count_matches(expressions), strict=True))

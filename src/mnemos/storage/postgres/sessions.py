@@ -15,7 +15,7 @@ from mnemos.storage.stores.vectors import Eraser
 from mnemos.storage.terms import Indexable, ids_needed
 from mnemos.storage.transaction import Transaction
 
-# Sessions beyond it are in no calendar.
+# Later sessions are outside the calendar.
 _LAST_YEAR = 9999
 
 
@@ -33,7 +33,7 @@ class PostgresSessionWrites(PostgresSessionReads, StoredSessionWrites):
         self._target: tuple[str, str, str | None, str | None] = ("", "", None, None)
 
     def _remember(self, session_id: str) -> int:
-        """Look up the session of an append with all that storing takes, in one round trip.
+        """Look up an append's session, with everything needed to store, in one round trip.
 
         The key is not kept: within a transaction, a session may get another user or project.
         """

@@ -19,7 +19,7 @@ from mnemos.text.words import RULE_VERSION
 
 log = logging.getLogger("mnemos.storage")
 
-# Short reads end in the meantime.
+# Long enough for short reads to end.
 _PATIENCE_SECONDS = 2.0
 _NAP_SECONDS = 0.01
 _RENEWED_AT_ONCE = 100
@@ -38,7 +38,7 @@ def empty_pending(connection: Connection, target: Target) -> None:
 
 
 def vacuum(connection: Connection, target: Target) -> bool:
-    """Let the server reuse the place of erased rows.
+    """Let the server reuse the space of erased rows.
 
     False while others may still see them, or if the role may not: it needs MAINTAIN, or to own the tables.
     """
@@ -67,21 +67,21 @@ def vacuum(connection: Connection, target: Target) -> bool:
 
 
 def reindex(connection: Connection, target: Target) -> None:
-    """Make the indexes of words again while they are in use: they keep a forgotten word as a key."""
+    """Rebuild word indexes while they are in use, because they keep a forgotten word as a key."""
     connection.execute(f'REINDEX TABLE CONCURRENTLY "{target.schema}".words'.encode())
 
 
 def has_old_words(tx: PostgresTransaction, target: Target) -> bool:
-    """True if another rule made words of this space."""
+    """True if another version of the rule made words of this space."""
     sql: Any = load("words", target.schema)
     rule = tx.value(sql.rule)
     return rule is not None and rule < RULE_VERSION
 
 
 def renew_words(tx: PostgresTransaction, documents: Documents, schema: str) -> bool:
-    """Make some words again that another rule made; False when none are left.
+    """Remake some words that another version of the rule made. False if none are left.
 
-    Until a space is done, its old words serve.
+    The old words are used until a space is done.
     """
     sql: Any = load("words", schema)
     ((rule, through),) = tx.rows(sql.rule)
@@ -107,7 +107,7 @@ def renew_words(tx: PostgresTransaction, documents: Documents, schema: str) -> b
 
 
 def usage(tx: PostgresTransaction, target: Target) -> Usage:
-    """Return the sizes of the tables, all spaces together."""
+    """Return the total sizes of the tables in all spaces."""
     sql: Any = load("engine", target.schema)
     parts = dict(tx.rows(sql.sizes, (target.schema,)))
     return Usage(sum(parts.values()), 0, 0, parts, pending=0)

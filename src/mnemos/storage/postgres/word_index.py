@@ -21,7 +21,7 @@ from mnemos.storage.postgres.tsqueries import BLOCKS, LONG, quote
 from mnemos.storage.space import Space
 from mnemos.storage.terms import Indexable, IndexRow, ids_of, index_rows, indexable, passage_row
 
-# PostgreSQL keeps this many places of a lexeme, no place above the other, and a megabyte of lexemes.
+# PostgreSQL's limits: the number of places of a lexeme, the highest place, and the bytes of lexemes.
 _PLACES = 255
 _LAST_PLACE = 16_383
 _ROW_BYTES = 800_000
@@ -29,7 +29,7 @@ _ROW_BYTES = 800_000
 _STRETCH = 255
 _OVERLAP = 64
 _PAGE = 200
-# A lexeme that is longer is cut, here and in queries.
+# A longer lexeme is cut, here and in queries.
 _LONGEST = 500
 
 
@@ -78,7 +78,7 @@ class Writer:
     def _render_row(self, rendered: Rendered, row: IndexRow, owner: int, at: float) -> None:
         number, said, tool, beside, tags = row
         forms = said.split()
-        # A gap between what was said and the tool calls: no phrase goes across.
+        # A gap between the text and the tool calls, so that no phrase matches across.
         tools = tool.split()
         places: dict[str, list[str]] = {}
         is_long = len(forms) + len(tools) + 2 > _LAST_PLACE
@@ -110,14 +110,14 @@ class Writer:
             rendered.words.append(Words(number, piece, owner, at, len(forms), text))
 
     def _pieces(self, places: dict[str, list[str]]) -> Iterator[str]:
-        """Yield the lexemes of a row, in several pieces where they do not fit into one."""
+        """Yield the lexemes of a row, in several pieces if one is too small."""
         lexemes: list[str] = []
         size = 0
         for word, there in places.items():
             lexeme = self._quote(word)
             if there:
                 lexeme = f"{lexeme}:{','.join(there)}"
-            # Bytes of the word, of its places, and of its entry.
+            # The bytes of the word, its places and its entry.
             size += 4 * len(word) + 2 * len(there) + len(self._prefix) + 8
             if size > _ROW_BYTES and lexemes:
                 yield " ".join(lexemes)

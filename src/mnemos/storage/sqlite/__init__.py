@@ -1,1 +1,1 @@
-"""The SQLite engine, through apsw, which carries its own SQLite."""
+"""The SQLite engine, through apsw, which includes its own SQLite."""

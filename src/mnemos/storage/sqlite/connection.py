@@ -74,7 +74,7 @@ def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
         if not read_only and connection.readonly("main"):
-            # SQLite opens a file it may not write for reading, and only fails at the first change.
+            # SQLite opens a file that can't be written for reading, and only fails at the first change.
             raise apsw.ReadOnlyError("no permission to write this file")
         _prepare(connection, read_only=read_only, durability=durability, busy_seconds=busy_seconds)
     except BaseException:
@@ -89,8 +89,8 @@ def _prepare(
     connection.set_busy_handler(patience(busy_seconds))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    # Otherwise SQLite plans a statement again whenever other values are bound, which takes several times as
-    # long as running it. None of our queries needs a different plan for different values.
+    # Otherwise, SQLite replans a statement whenever different values are bound, which takes several times as
+    # long as running it. None of our queries needs different plans.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -170,7 +170,7 @@ def patience(seconds: float) -> Callable[[int], bool]:
             started = time.monotonic()
         if time.monotonic() - started > seconds:
             return False
-        # Never long: a bulk writer releases the lock for only a few milliseconds at a time.
+        # Naps are short, because a bulk writer only releases the lock for a few milliseconds at a time.
         time.sleep(random.uniform(0.0002, min(0.003, 0.0005 * 2 ** min(times_before, 6))))  # noqa: S311
         return True
 
@@ -226,7 +226,7 @@ def _cannot_open(_: Exception, location: str) -> errors.MnemosError:
 def _input_output(exc: Exception, location: str) -> errors.MnemosError:
     log = Path(f"{location}-wal")
     if log.exists() and not log.stat().st_size:
-        # By the index that is shared it has entries: others have another file with its name.
+        # The shared index says that the log has entries, so others use another file with its name.
         return log_gone(str(log))
     return errors.Unavailable(f"The disk under {location} failed: {exc}")
 
@@ -248,7 +248,7 @@ _TRANSLATIONS: tuple[
     (apsw.FullError, _full),
     (apsw.ReadOnlyError, _read_only),
     (apsw.NotADBError, _not_ours),
-    # Our SQL is tested and our values are bounded: a missing column or an oversized value means damage.
+    # Our SQL is tested and our values are bounded, so a missing column or an oversized value means damage.
     ((apsw.CorruptError, apsw.SQLError, apsw.TooBigError, UnicodeDecodeError), _corrupt),
     ((apsw.CantOpenError, apsw.AuthError, apsw.PermissionsError, PermissionError), _cannot_open),
     (apsw.IOError, _input_output),

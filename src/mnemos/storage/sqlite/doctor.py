@@ -55,7 +55,7 @@ _TABLES = {
     "imported": range(3),
     "tombstones": range(5),
 }
-# Missing from a file that was damaged before it was migrated.
+# Columns missing from a file that was damaged before its migration.
 _LATER = frozenset(
     {
         "passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries", "imported_files",
@@ -65,7 +65,7 @@ _LATER = frozenset(
 _BATCH = 500
 _SECONDS = 10.0
 _FARTHEST = 1 << KEY_BITS
-# Ids to try one by one before growing leaps, which may skip something readable.
+# The number of ids to try one by one before leaping further, which may skip readable rows.
 _PATIENCE = 20_000
 # Suffix of a finished copy until it replaces the damaged file.
 _SAVED = ".saved"
@@ -116,7 +116,7 @@ def repair(connection: apsw.Connection) -> Repaired:
 
 
 def _is_of_index(complaint: str) -> bool:
-    """True if only the full-text index is damaged, which can be built again."""
+    """True if only the full-text index is damaged, which can be rebuilt."""
     return "fts5" in complaint.lower()
 
 
@@ -134,7 +134,7 @@ def _check_index(connection: apsw.Connection, complaints: list[str]) -> Check:
 
 
 def _count_left_words(connection: apsw.Connection) -> int:
-    """Count the words that a deletion missed because the index was damaged then and was merged since."""
+    """Count words that a deletion missed because the index was damaged, and that were merged since."""
     connection.execute(SQL.open_words)
     try:
         count: int = connection.execute(SQL.left_words).get
@@ -246,7 +246,7 @@ def copy_rows(damaged: apsw.Connection, fresh: Path, former_mark: int = 0) -> di
         schema.migrate(target)
         counts = _copy_all(damaged, target)
         schema.move_on(target, max(former_mark, schema.mark_of(target)))
-        # One file, without a log next to it.
+        # A single file, without a log next to it.
         target.execute("PRAGMA journal_mode = DELETE")
     finally:
         target.close()
@@ -331,7 +331,7 @@ def _read_rows(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...
                 position += 1 << max(0, failures - _PATIENCE)
             size = 1
             continue
-        # A page that was cut off reads as zeros: rows without end, all with the same number.
+        # A page that was cut off reads as zeros, which gives endless rows with the same number.
         sound = [row for row in page if row[0] >= position]
         yield from sound
         if len(page) < size:

@@ -38,8 +38,8 @@ from mnemos.storage.upkeep import PLENTY, Upkeep, only_one
 T = TypeVar("T")
 log = logging.getLogger("mnemos.storage")
 
-# Past this many messages pending, the appender itself helps to index: the tail that searches
-# must read stays short however fast messages come.
+# Above this many pending messages, the appender helps to index, so that the tail that searches read stays
+# short.
 _TOO_MANY_PENDING = 2 * PLENTY
 _CLOSE_SECONDS = 2.0
 _DELETES_A_STEP = 12
@@ -62,7 +62,7 @@ class SqliteStorage:
         durability: Durability = Durability.NORMAL,
         busy_seconds: float = 30.0,
     ) -> None:
-        """Open or create; ``path`` None is a database in memory."""
+        """Open or create a database. Without a ``path``, it is in memory."""
         # The folder of a home may be a link, but not the file itself.
         self._path = None if path is None else path.parent.resolve() / path.name
         self._space = space
@@ -135,7 +135,7 @@ class SqliteStorage:
             writer = self._begin_write(seconds)
             try:
                 result = work(writer)
-                # A commit to files that are gone could never be found again.
+                # A commit to files that are gone would be lost.
                 loss = self._place.find_loss()
                 if loss is not None:
                     raise DatabaseGone(loss)
@@ -186,7 +186,7 @@ class SqliteStorage:
         self.catch_up(seconds)
         self._merge(deadline)
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
-        # Also erases copies that ``forget`` could not reach while somebody was reading.
+        # This also erases copies that ``forget`` couldn't reach while there was a reader.
         if seconds is None or deep:
             self.scrub()
         elif self._path is not None:
@@ -251,7 +251,7 @@ class SqliteStorage:
             repaired = self.write(lambda tx: doctor.repair(_handle(tx).connection))
             if repaired.index_cleared:
                 self.catch_up()
-                # A damaged index may have kept words of what was forgotten.
+                # A damaged index may have kept words of forgotten texts.
                 self.scrub()
             yield from repaired.done
 
@@ -261,7 +261,7 @@ class SqliteStorage:
         self._upkeep.stop()
         try:
             if self.is_gone and self._place.lost is None and self._pool.left_at >= 0:
-                # No caller was notified yet that data stored here cannot be found any more.
+                # No caller knows yet that the stored data is gone.
                 self.write(_do_nothing)
             if not self._read_only and not self.is_gone:
                 self._upkeep.indexing.attempt(self._settle)
@@ -273,7 +273,7 @@ class SqliteStorage:
             self._sweep()
 
     def _sweep(self) -> None:
-        """Leave no log next to a file that was only read, when it is closed."""
+        """Remove the empty log next to a file that was only read, on closing."""
         if self._pool.is_closed and self._read_only and self._path is not None and not self.is_gone:
             sweep_log(self._path)
 
@@ -325,7 +325,7 @@ class SqliteStorage:
         return self._path is not None and self._path.is_file() and os.access(self._path, os.R_OK)
 
     def _refresh_index(self) -> None:
-        """Start an index again that was made by another version of the word rule."""
+        """Restart an index that another version of the word rule made."""
         if self.read(lambda tx: has_other_rule(_handle(tx).connection)) and self.write(
             lambda tx: renew_index(_handle(tx).connection)
         ):
@@ -335,7 +335,7 @@ class SqliteStorage:
 
     def _begin_process(self) -> None:
         self._pid = os.getpid()
-        # The same thread may read while it reads: in memory there is one connection for all.
+        # A thread may read inside a read, as there is only one connection to a database in memory.
         self._lock = threading.RLock()
         self._place.forget_log()
         self._pool = Pool(
@@ -361,7 +361,7 @@ class SqliteStorage:
                 self._pool.open_writer = former.open_writer
 
     def _begin_write(self, seconds: float) -> WriteHandle:
-        """Return the writer in a transaction on the file as it is now."""
+        """Return the writer, in a transaction on the current file."""
         writer = self._pool.open_writer or self._pool.writer()
         if seconds != self._busy_seconds:
             writer.connection.set_busy_handler(patience(seconds))
@@ -389,13 +389,13 @@ class SqliteStorage:
     # --- files that are gone ----------------------------------------------------------------
 
     def _follow(self) -> None:
-        """Continue with the file that a repair put in place; raise DatabaseGone if it was not a repair."""
+        """Continue with the file of a repair. Raises DatabaseGone if there was no repair."""
         if not self._read_only:
             self.write(_do_nothing)
             return
         if self._path is None or files.is_empty(self._path):
             raise DatabaseGone(f"{self.location} was moved or deleted while it was in use. Move it back.")
-        # A reader loses nothing with the old file.
+        # A reader loses nothing by leaving the old file.
         self._pool.drop_readers()
         self._place.forget()
 
@@ -423,7 +423,7 @@ class SqliteStorage:
                 self._index_step()
 
     def _step(self) -> bool:
-        """Do one bounded piece of background work; False if the rest is not worth another one now.
+        """Do one bounded piece of background work. False if the rest isn't worth another piece now.
 
         Following another process message by message would cost more than appending does.
         """
@@ -449,7 +449,7 @@ class SqliteStorage:
         return True
 
     def _settle(self) -> None:
-        """Complete the index; after many messages also merge it, which speeds up the next search."""
+        """Complete the index and, after many messages, merge it to speed up the next search."""
         deadline = time.monotonic() + _CLOSE_SECONDS
         self.catch_up(_CLOSE_SECONDS)
         if self._indexed > _MANY_INDEXED:

@@ -65,9 +65,9 @@ def check_backup(path: Path) -> None:
 
 
 def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -> None:
-    """Replace the contents of an open database atomically for other processes.
+    """Replace the contents of an open database, atomically for other processes.
 
-    ``keep`` is called once nobody else can write, to save the old contents. If it fails, they stay.
+    ``keep`` saves the old contents once nobody else can write. If it fails, nothing is replaced.
     """
     source = apsw.Connection(str(backup), flags=apsw.SQLITE_OPEN_READONLY)
     try:
@@ -141,7 +141,7 @@ def check_remains(path: Path) -> None:
 
 
 def move_all(path: Path, target: Path) -> None:
-    """Move a database, its log first, which must never meet another database."""
+    """Move a database, its log first, because it must never be next to another database."""
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if old.exists():

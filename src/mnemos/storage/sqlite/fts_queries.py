@@ -25,7 +25,7 @@ _K1 = 1.2
 _B = 0.75
 _SHORTEST = _K1 * (1 - _B)
 _SAID, _TOOL, _BESIDE = 0, 1, 2
-# Squeezes the sum of the clauses below one; any constant of the size of a usual sum will do.
+# Scales the sum of the clauses to below one. Any constant of a typical sum's size will do.
 _HALF = 10.0
 
 
@@ -48,7 +48,7 @@ class Plan(Struct, frozen=True):
     every: bool
 
 
-# For filters without words: every indexed message has a role.
+# Matches everything, for filters without words, because every indexed message has a role.
 ANYTHING = Plan('("#r" *)', (), (), every=False)
 
 
@@ -131,7 +131,7 @@ def _render_term(term: Term, number: int) -> tuple[str, list[Phrase]]:
     single = len(term.forms) == 1 and not term.exact
     texts = [f"{'' if single else _AS_WRITTEN}{quote(term.forms)}{star}"]
     texts += [quote([word]) for word in term.beside]
-    # The stem finds every form of a word, this one too, so the form itself only adds.
+    # The stem finds every form of a word, including this one, so the form itself only adds to the score.
     own = _AS_TYPED if single and term.beside else 1.0
     phrases = [Phrase(number, own)] + [Phrase(number, 1.0)] * len(term.beside)
     return "(" + " OR ".join(texts) + ")", phrases

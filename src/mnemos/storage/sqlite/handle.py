@@ -66,7 +66,7 @@ class SqliteEraser(Eraser):
 def make_reader(
     connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
 ) -> Handle:
-    """A handle for reading; a space that the file does not have is empty."""
+    """Make a handle for reading. A space that the file doesn't have is empty."""
     mark = _current_mark(connection)
     found = rows(connection, SQL.get_space, (space,))
     where = space_of(found[0][0]) if found else NOWHERE
@@ -79,7 +79,7 @@ def make_reader(
 def make_writer(
     connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
 ) -> WriteHandle:
-    """A handle for writing. The space is created if the file does not have it."""
+    """Make a handle for writing. A space that the file doesn't have is created."""
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
     tx = SqliteTransaction(connection)
@@ -115,9 +115,9 @@ def _number_of(connection: apsw.Connection, space: str) -> int:
 
 
 def merge_some(handle: WriteHandle, pages: int) -> bool:
-    """Merge a little of the index; False when nothing is left to merge.
+    """Merge a little of the index. False if nothing is left to merge.
 
-    A negative number begins a merge of everything, which positive ones then go on with.
+    A negative number of pages starts a merge of everything, which positive numbers continue.
     """
     before = handle.connection.total_changes()
     handle.connection.execute(index.SQL.merge, (pages,))

@@ -1,4 +1,4 @@
-"""The full-text index: a message as rows, and keeping up with new messages off the append path.
+"""The full-text index, which follows new messages outside the append path.
 
 Appended messages are pending: their ids are above the space's ``indexed`` mark. A *step* prepares the rows
 of the next few messages outside any transaction and writes them in a short one, provided that the mark has
@@ -29,7 +29,7 @@ STEP_ROWS = 400
 STEP_CHARACTERS = 150_000
 
 _PAGE = 200
-# The indexing thread gives way to others after this many messages.
+# The indexing thread yields to others after this many messages.
 _TURN = 16
 
 
@@ -40,7 +40,7 @@ class State(Struct, frozen=True):
     indexed: int
     removals: int
     has_doomed: bool = False
-    """Some deleted session still has rows."""
+    """True if a deleted session still has rows."""
 
     @property
     def pending(self) -> int:
@@ -159,7 +159,7 @@ class Tail:
         return state
 
     def _recreate(self, connection: apsw.Connection, state: State) -> None:
-        # Also one that an earlier object made on this connection.
+        # This includes a table that an earlier object made on this connection.
         connection.execute(SQL.drop_tail)
         connection.execute(SQL.create_tail)
         self._exists = True

@@ -1,7 +1,7 @@
-"""The place of a database: created whole, known by device and inode, saved when it is gone.
+"""The place of a database: created atomically, identified by device and inode, rescued if it is gone.
 
-SQLite continues with the files it opened, wherever they are now. Without a check, writes after somebody
-moved, replaced or deleted them would be acknowledged and lost.
+SQLite continues with the files it opened, even if they were moved, replaced or deleted. Without a check,
+later writes would be acknowledged and lost.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Place:
             raise log_gone(self._log)
 
     def forget(self) -> None:
-        """Accept the files found next."""
+        """Forget the files, so that the next ones found are accepted."""
         self._known.clear()
 
     def forget_log(self) -> None:
@@ -61,7 +61,7 @@ class Place:
         self._known.pop(self._log, None)
 
     def find_loss(self) -> str | None:
-        """Say what happened to the files; None if they are still in their place."""
+        """Describe what happened to the files, or return None if they are in place."""
         for file, known in self._known.items():
             try:
                 found = os.stat(file)  # noqa: PTH116 - every write waits for it; Path.stat takes longer
@@ -98,7 +98,7 @@ class Place:
 
         Returns the content in words, and the file.
         """
-        import tempfile  # hardly ever needed
+        import tempfile  # rarely needed
 
         stamp = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(4).hex()}"
         name = f"{self._path.stem}.{files.RESCUED}-{stamp}{self._path.suffix}"

@@ -91,7 +91,7 @@ class Pool:
             self._readers.append(handle)
 
     def replace_writer(self) -> WriteHandle:
-        """Open the connection that writes again; a repair may have put another file in place."""
+        """Reopen the writing connection, as a repair may have replaced the file."""
         if self.open_writer is not None:
             self.open_writer.connection.close()
         self.open_writer = None
@@ -106,7 +106,7 @@ class Pool:
         return self.adopt(self.connect(read_only=False))
 
     def adopt(self, connection: apsw.Connection) -> WriteHandle:
-        """Write through this connection from now on; it is closed if that is not possible."""
+        """Write through this connection from now on, or close it if that isn't possible."""
         options = self._options
         try:
             writer = make_writer(connection, options.space, options.documents, options.remembered)
@@ -119,7 +119,7 @@ class Pool:
         return writer
 
     def drop_readers(self) -> None:
-        """Read through new connections from now on; one that is in use is closed by its thread."""
+        """Read through new connections from now on. A connection in use is closed by its thread."""
         self._readers = []
 
     def close(self) -> None:
@@ -132,7 +132,7 @@ class Pool:
                 break
         if self.open_writer is not None:
             if self._place.find_loss() is not None:
-                # Its log must not be written into a file that others may have changed since.
+                # Its log must not be written to a file that others may have changed since.
                 self.open_writer.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self.open_writer.connection.close()
         self.open_writer = None

@@ -18,7 +18,7 @@ _VERSION_BITS = 0xFF
 
 
 def mark_of(connection: apsw.Connection) -> int:
-    """The number that changes when the file gets another schema or, by a restore, other contents.
+    """Return the mark, which changes with the file's schema or when a restore changes its contents.
 
     Its low bits are the schema version. The high ones are SQLite's own count of changes of the schema, which
     a copy of another database over the file raises in the same transaction.
@@ -29,7 +29,7 @@ def mark_of(connection: apsw.Connection) -> int:
 
 
 def move_on(connection: apsw.Connection, former_mark: int) -> None:
-    """Give the file the next mark, so that it differs from what it was, or from the file before it."""
+    """Give the file the next mark, so that it differs from before, or from the former file."""
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     try:
         connection.execute(f"PRAGMA schema_version = {(former_mark >> 32) + 1}")
@@ -42,7 +42,7 @@ def version_in(mark: int) -> int:
 
 
 def version_of(connection: apsw.Connection) -> int:
-    """The schema version of the file; 0 for an empty one. A file that is not ours raises."""
+    """Return the schema version of the file, 0 if it is empty. A file that isn't ours raises."""
     if connection.in_transaction:
         return _version_of(connection)
     # One view: another process may be creating the file at this moment.
@@ -68,7 +68,7 @@ def _version_of(connection: apsw.Connection) -> int:
 
 
 def check_known(connection: apsw.Connection) -> int:
-    """The schema version of a file; one that a newer version wrote is refused."""
+    """Return the schema version of a file. A newer version's file is refused."""
     version = version_of(connection)
     if version > VERSION:
         raise errors.SchemaTooNew(
@@ -97,7 +97,7 @@ def migrate(connection: apsw.Connection) -> None:
     use_log(connection)
     connection.execute("BEGIN EXCLUSIVE")
     try:
-        # Another process may have been faster.
+        # Another process may have migrated it first.
         version = version_of(connection)
         if 0 < version < VERSION:
             _keep_copy(connection, version)

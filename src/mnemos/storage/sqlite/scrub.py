@@ -26,7 +26,7 @@ SQL = Queries(Path(__file__).parent / "sql" / "scrub.sql")
 Key = tuple[int, bytes]
 """A key of the index: its segment and itself."""
 
-# Pages whose gaps are zeroed in one step, so that no writer waits long.
+# The number of gaps zeroed in one step, so that no writer waits long.
 PAGES_A_STEP = 600
 # The file is read again after a write by another process, which may have moved a page before it was zeroed.
 _ROUNDS = 3
@@ -76,7 +76,7 @@ def empty_gaps(path: Path, connect: Callable[[], apsw.Connection], busy_seconds:
             dirty = list(_find_gaps(connection, path))
         is_quiet = True
         for start in range(0, len(dirty), PAGES_A_STEP):
-            # A connection that remembers no page: it cannot write an old gap back.
+            # A connection without cached pages can't write an old gap back.
             with closing(connect()) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 while not is_log_empty(path):

@@ -136,7 +136,7 @@ class FtsSearch(Search):
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
         count, oldest = self._tx.rows(SQL.count_matches, asked | {"cap": _COUNTED})[0]
         if count == _COUNTED:
-            # As common among all messages as it is among the newest.
+            # It is assumed to be as common among all messages as among the newest.
             count = max(_COUNTED, self._total * _COUNTED // (self.state.indexed - oldest + 1))
         if self.state.pending:
             count += self._tx.value(SQL.count_tail_matches, (match,))
@@ -211,7 +211,7 @@ class FtsSearch(Search):
         ((count, oldest),) = self._tx.rows(SQL.count_others, asked)
         if count < _COUNTED_OTHERS:
             return int(count)
-        # As common among all as it is among the newest.
+        # It is assumed to be as common among all as among the newest.
         newest = self._space.last + total
         return int(count * total / (newest - oldest + 1))
 
@@ -233,7 +233,7 @@ def _match(plan: Plan, scope: Scope, weeks: Sequence[int] = ()) -> str:
 def _take_first(
     timed: Iterable[tuple[int, tuple[Any, ...]]], limit: int, *, newest: bool
 ) -> list[tuple[int, tuple[Any, ...]]]:
-    """Return the newest or oldest messages; of equal times, the later or earlier appended."""
+    """Return the newest or oldest messages. For equal times, the order of appending decides."""
 
     def moment(item: tuple[int, tuple[Any, ...]]) -> tuple[float, int]:
         return item[1][0], item[0]

@@ -1,4 +1,4 @@
-"""The index of words in SQLite: messages in FTS5, and what is not there yet in a temporary index."""
+"""The index of words in SQLite: messages in FTS5, and pending ones in a temporary index."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FtsIndex:
         self._tx.change(index.SQL.remove_other, passage_row(passage))
 
     def forget_tail(self) -> None:
-        """Make the temporary index again, after a transaction that was rolled back."""
+        """Recreate the temporary index after a transaction was rolled back."""
         self._tail = index.Tail(self._space, self.documents)
 
 
@@ -65,7 +65,7 @@ def has_other_rule(connection: apsw.Connection) -> bool:
 
 
 def renew_index(connection: apsw.Connection) -> bool:
-    """Begin the index again for the present rule of words; False if another process has done so."""
+    """Restart the index for the current rule of words. False if another process has done so."""
     if not has_other_rule(connection):
         return False
     begin_index_again(connection)

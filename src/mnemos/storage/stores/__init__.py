@@ -1,1 +1,1 @@
-"""The stores of a transaction, as both engines run them: the same steps, each engine's own SQL."""
+"""The stores of a transaction, shared by both engines: the same steps, with each engine's own SQL."""

@@ -14,7 +14,7 @@ _collected: ContextVar[list[int] | None] = ContextVar("collected", default=None)
 
 @contextmanager
 def collect_entries() -> Iterator[list[int]]:
-    """Collect the ids of the entries that this thread records in the meantime, in their order."""
+    """Collect, in order, the ids of the entries that this thread records in this context."""
     ids: list[int] = []
     before = _collected.set(ids)
     try:

@@ -1,7 +1,7 @@
 """Entries inside the caller's transaction.
 
-Vectors of a user's entries are stored in chunks of sign bits, which are filled in order and scanned whole;
-the exact codes are read only for the entries whose signs are closest.
+Vectors of a user's entries are stored in chunks of sign bits, which are filled in order and scanned
+completely. The exact codes are only read for the entries with the closest signs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ID = struct.Struct("<q")
 _NOBODY = _ID.pack(0)
 # Vectors per chunk. The last chunk is rewritten as vectors are added.
 _CHUNK = 128
-# The number of vectors, those whose signs differ least, that are compared exactly.
+# The number of vectors, those with the fewest differing signs, that are compared exactly.
 _COMPARED = 48
 
 
@@ -127,7 +127,7 @@ class StoredEntryReads(Store):
         return _nearest(self._tx, self._sql, found[0][0], vector, limit, least)
 
     def _number(self, user: str) -> int:
-        """Return the number of a user; 0, which is never assigned, for one without entries."""
+        """Return the number of a user, or 0, which is never assigned, for one without entries."""
         found: int = self._tx.value(self._sql.number_of, (self._space.id, user)) or 0
         return found
 
@@ -137,7 +137,7 @@ class StoredEntryWrites(StoredEntryReads):
         super().__init__(tx, space, sql)
         self._passages = passages
         self.stored = 0
-        """Entries put in this transaction, to be indexed after it."""
+        """Entries put in this transaction, which are indexed after it."""
 
     def put(
         self,
@@ -189,7 +189,7 @@ class StoredEntryWrites(StoredEntryReads):
 
     def _settle(self, one: Settled) -> bool:
         found = self._tx.rows(self._sql.indexed_as, (one.entry.id, self._space.id))
-        # Changed in the meantime, or already indexed by another process.
+        # The entry changed in the meantime, or another process has already indexed it.
         if not found or found[0][0] != one.entry.version or found[0][1] == one.entry.version:
             return False
         _, _, number, words, chunk, slot = found[0]
@@ -253,7 +253,7 @@ def _add_vector(
 
 
 def _erase_vector(tx: Transaction, sql: Queries, entry_id: int, chunk: int, slot: int) -> None:
-    """Zero a vector in its chunk; delete the chunk with its last vector."""
+    """Zero a vector in its chunk. A chunk without vectors is deleted."""
     tx.change(sql.drop_codes, (entry_id,))
     found = tx.rows(sql.chunk, (chunk,))
     if not found:

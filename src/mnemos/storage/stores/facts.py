@@ -20,9 +20,9 @@ from mnemos.storage.facts import (
 from mnemos.storage.transaction import Store, write_ids
 
 _SESSION_SECONDS = 30 * 86400.0
-# A message that names more targets than this is not about any of them.
+# A message that names more targets than this isn't about any of them.
 _SCOPES_OF_TARGETS = 20
-# Higher ids are not kept on restore: they would leave too few for new facts.
+# A restore doesn't keep higher ids, because too few would be left for new facts.
 _MOST_KEPT = 1 << 40
 
 
@@ -168,7 +168,7 @@ class StoredFactReads(Store):
 
 class StoredFactWrites(StoredFactReads):
     def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
-        # End the old ones first: there must never be two, and the new id is known only afterwards.
+        # The old facts end first, because there must never be two, and the new id is only known later.
         self._end(ending, state, fact.recorded_at, fact.valid_from)
         row = {
             "space": self._space.id, "mark": fact.mark, "target": fact.target, "key": fact.key,

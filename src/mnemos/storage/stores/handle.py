@@ -44,7 +44,7 @@ def make_reads(
     remembered: Remembered,
     mark: int,
 ) -> dict[str, Any]:
-    """Make the stores of a transaction that reads; ``mark`` tells states of the database apart."""
+    """Make the stores of a reading transaction. ``mark`` identifies a state of the database."""
     return {
         "sessions": sessions,
         "passages": StoredPassageReads(tx, space, sql["passages"], sessions, mark),

@@ -1,4 +1,4 @@
-"""Imports, recalls and removals: what was done, inside the caller's transaction."""
+"""Imports, recalls and removals, inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mnemos.storage.tombstones import Tombstone
 from mnemos.storage.transaction import Store, Transaction
 
 _MASK: Final = (1 << KEY_BITS) - 1
-# Odd and without a pattern: no two spaces map a key to the same number.
+# Odd and without a pattern, so that no two spaces map a key to the same number.
 _SPREAD: Final = 0x1E3779B97F4A7C15
 # No session has this key.
 _DELETED: Final = 0

@@ -1,4 +1,4 @@
-"""Passages: what recall proposes by words, and the lines around it."""
+"""Passages that recall proposes by words, and the lines around them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from mnemos.storage.transaction import Store, Transaction, write_ids
 from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
 
-# Rows with a rare word to score: the newest, if there are more.
+# The number of rows with a rare word to score. If there are more, only the newest are scored.
 _SCORED = 3_000
-# Of other passages fewer: they are short, and found by more of their words.
+# Fewer of the other passages are scored, as they are short and more of their words match.
 _SCORED_OTHERS = 600
-# Evidence for a speaker: messages under the name, also compared with those that only mention it.
+# Evidence for a speaker: messages under the name, also relative to those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
-# A longer time is not counted.
+# Messages of a longer time are not counted.
 _WEEKS_COUNTED = 60
-# Lines that are read to see in which sessions somebody takes part.
+# The number of lines read to find the sessions in which somebody takes part.
 _LINES_OF_SPEAKERS = 3_000
 
 
@@ -68,7 +68,7 @@ class StoredPassageReads(Store):
         spoken = search.counts([Clause((Term(tuple(speaker_tags(word))),)) for word in words])
         known = {word: n for word, n in zip(words, spoken, strict=True) if n >= _MESSAGES_OF_A_SPEAKER}
         said = search.counts([Clause((Term((word,)),)) for word in known])
-        # "Note: …" does not make a speaker of a word that is mostly used otherwise.
+        # A word that is mostly used otherwise, such as in "Note: …", isn't a speaker.
         counted = zip(known.items(), said, strict=True)
         return {word for (word, spoke), others in counted if spoke >= _SHARE_OF_A_SPEAKER * others}
 
@@ -90,7 +90,7 @@ class StoredPassageReads(Store):
         scope = search.scope(filters)
         said = about = [*zip(counts, clauses, strict=True)]
         if clauses and speakers:
-            # A speaker's name is one more thing that a row may have, and a common one; others may mention it.
+            # A speaker's name is one more clause, and a common one, as others may mention it.
             said = [*said, (max(_SCORED, *counts) + 1, _speak(speakers))]
             mention = Clause(tuple(Term((name,)) for name in speakers))
             (mentioned,) = search.counts_of_others([mention], self._other_count())
@@ -222,7 +222,7 @@ class StoredPassageWrites(StoredPassageReads):
         return number
 
     def outdate(self, kind: str, ref: str) -> bool:
-        # Neither the index nor a vector says whether a passage is live.
+        # Neither the index nor the vectors depend on a passage being live.
         return self._tx.change(self._sql.outdate, (self._space.id, kind, ref)) > 0
 
     def remove(self, kind: str, ref: str) -> bool:
@@ -230,7 +230,7 @@ class StoredPassageWrites(StoredPassageReads):
         if found is None:
             return False
         self._sessions.index.remove_passage(found)
-        # Vectors being made of it now must not be stored.
+        # Vectors that are being made of it now must not be stored.
         self._tx.change(self._sql.count_removal, (self._space.id,))
         self._eraser.erase(found.id, 1, PASSAGES)
         self._tx.change(self._sql.delete, (found.id,))
@@ -238,15 +238,15 @@ class StoredPassageWrites(StoredPassageReads):
 
 
 def _speak(speakers: Sequence[str]) -> Clause:
-    """Match the lines of any of these speakers, named by a word of their names."""
+    """Match the lines of any of these speakers, given by a word of their names."""
     return Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
 
 
 def _plans(search: Search, asked: Sequence[tuple[int, Clause]], most: int) -> list[Any]:
-    """Plan the search: by rare words, or first by pairs where even the rarest is common."""
+    """Plan the search by rare words, or first by pairs if even the rarest word is common."""
     if not asked:
         return [search.plans.anything()]
-    # A word that no message has may be in another passage.
+    # A word without messages may still be in another passage.
     counts, clauses = zip(*sorted(asked, key=lambda pair: pair[0]), strict=True)
     weights = [search.worth(count) for count in counts]
     plan = search.plans.any_of(Query(clauses), weights, most)
@@ -257,7 +257,7 @@ def _plans(search: Search, asked: Sequence[tuple[int, Clause]], most: int) -> li
 
 
 def _merge_reaches(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Merge overlapping stretches of sessions."""
+    """Merge overlapping stretches of a session."""
     merged: list[tuple[int, int, int]] = []
     for session, low, high in reaches:
         if merged and merged[-1][0] == session and low <= merged[-1][2]:

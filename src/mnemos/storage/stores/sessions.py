@@ -1,6 +1,6 @@
 """Sessions and messages inside the caller's transaction.
 
-An engine adds how messages are appended, indexed and searched.
+Engines add appending, indexing and searching of messages.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class StoredSessionReads(Store):
         ]
 
     def newest_ids(self) -> tuple[int, int]:
-        # A database that is opened for reading may not have the space.
+        # A database opened for reading may not have the space.
         found = self._tx.rows(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
         return found[0][0] - 1 if found else 0, self._number(self._sql.newest_session, ())
 
@@ -218,7 +218,7 @@ class StoredSessionReads(Store):
         return bool(self._tx.rows(self._sql.doomed, (self._space.id,)))
 
     def next_id(self) -> int:
-        """Return the id that the next message gets."""
+        """Return the id of the next message."""
         return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
 
     def _bind(self, filters: SessionFilters) -> dict[str, Any]:
@@ -233,9 +233,9 @@ class StoredSessionWrites(StoredSessionReads, ABC):
     def __init__(self, tx: Transaction, space: Space, sql: Queries, index: WordIndex, eraser: Eraser) -> None:
         super().__init__(tx, space, sql, index)
         self._eraser = eraser
-        # Messages appended by the transaction; the engine resets it.
+        # The number of messages appended by the transaction. The engine resets it.
         self.appended = 0
-        # Both are valid only while nobody else writes.
+        # Both are only valid while no other process writes.
         self._keys: dict[str, int] = {}
         self._next: int | None = None
 
@@ -329,7 +329,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
 
     @abstractmethod
     def _append(self, key: int, messages: Sequence[NewMessage], at: float) -> list[int]:
-        """Store messages of the session with this key, whose host keys are new, and count the write."""
+        """Store messages with new host keys in the session with this key, and count the write."""
 
     def retire(self, session_id: str, first: int, last: int, *, free: Sequence[str] = ()) -> None:
         asked = {"space": self._space.id, "id": session_id, "first": first, "last": last}
@@ -359,7 +359,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
     def set_origin(self, message_id: int, origin: str) -> None:
         if self.message(message_id) is None:
             return
-        # Its own text, and with it its vectors, stays what it is.
+        # Its own text doesn't change, and so neither do its vectors.
         for row in self._tx.rows(self._sql.message_of_id, (message_id,)):
             self.index.remove(indexable(row))
         self._tx.change(self._sql.set_origin, (origin, message_id))
@@ -385,7 +385,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         self._tx.change(self._sql.forget_message, (tool_calls, at, message_id))
 
     def delete_some(self, count: int) -> bool:
-        """Remove some messages of deleted sessions, then the sessions; False if none are left."""
+        """Remove some messages of deleted sessions, then the sessions. False if none are left."""
         key = self._key(self._sql.doomed, (self._space.id,))
         if key is None:
             return False
@@ -405,7 +405,7 @@ class StoredSessionWrites(StoredSessionReads, ABC):
         return key is not None
 
     def _erase(self, item: Indexable) -> None:
-        """Remove a message from index and vectors, before its text is erased."""
+        """Remove a message from the index and vectors before its text is erased."""
         self.index.remove(item)
         self._eraser.erase(item.message.id, ids_of(item.message), MESSAGES)
 

@@ -1,8 +1,8 @@
 """Vectors: chunks of rows, filled in the order of their keys, erased in place.
 
-A vector is a label (key, session, seconds, role: what filters ask for), its sign bits and its signed bytes.
-The bits and labels of a whole space fit into memory and are scanned there (``nearest``); the bytes are read
-only for what the scan found.
+A vector has a label (key, session, seconds and role, for filters), sign bits and signed bytes. The bits and
+labels of a whole space fit into memory and are scanned there (``nearest``). The bytes are only read for the
+results of the scan.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 MESSAGES, PASSAGES = 0, 1
 LABEL = struct.Struct("<qIIB")
 
-# Vectors in a chunk: the last one is written anew as vectors come.
+# The number of vectors in a chunk. The last chunk is rewritten as vectors are added.
 CHUNK = 256
-# Passages to read at a time.
+# The number of passages to read at a time.
 _PAGE = 500
 _LAST_SECOND = 0xFFFFFFFF
 
@@ -47,12 +47,12 @@ ERASED = 255
 
 
 def code_of(name: str, names: Sequence[str]) -> int:
-    """Return the number that labels a role or kind; unknown ones share one."""
+    """Return the number that labels a role or kind. Unknown ones share a number."""
     return names.index(name) if name in names else OTHER
 
 
 def number_of(group: str | None) -> int:
-    """Return the number that labels a group; two groups may share one."""
+    """Return the number that labels a group. Two groups may share one."""
     return 0 if group is None else zlib.crc32(group.encode("utf-8", "surrogatepass"))
 
 
@@ -62,7 +62,7 @@ def seconds_of(moment: float) -> int:
 
 @contextmanager
 def _damage() -> Iterator[None]:
-    """Lengths and numbers that do not agree are damage."""
+    """Report lengths and numbers that don't agree as damage."""
     try:
         yield
     except (ValueError, IndexError, TypeError) as exc:
@@ -70,12 +70,12 @@ def _damage() -> Iterator[None]:
 
 
 def bits_width(dim: int) -> int:
-    """Return the bytes that the sign bits of a vector take."""
+    """Return the size of a vector's sign bits in bytes."""
     return -(-dim // 8)
 
 
 class Remembered:
-    """The vectors a process keeps in memory, made when first used, because that takes numpy."""
+    """The vectors that a process keeps in memory, made on first use because they need numpy."""
 
     @cached_property
     def shelves(self) -> Shelves:
@@ -139,21 +139,21 @@ class StoredVectorReads(Store):
             return self._look(model).compare(vector, ids)
 
     def _look(self, model: str) -> Look:
-        # It takes numpy.
+        # Imports numpy.
         from mnemos.storage.nearest import Look
 
         shelves, index = self._remembered.shelves, self._sessions.index
         return Look(shelves, self._tx, self._sql, self._space, index, self._mark, model)
 
     def _ends(self) -> tuple[int, int]:
-        """The last ids that are given to a message and to another passage."""
+        """Return the last ids assigned to a message and to another passage."""
         if self._space is NOWHERE:
             return self._space.first - 1, self._space.last
         last = self._tx.value(self._sql.last_passage, (self._space.id,))
         return self._sessions.next_id() - 1, max(last or 0, self._space.last)
 
     def _state(self, model: str) -> tuple[int, ...]:
-        """The embedding's id, how far it came, and what is counted with each removal."""
+        """Return the embedding's id, its progress, and the count of removals."""
         removals = self._tx.value(self._sql.removals, (self._space.id,)) or 0
         found = self._tx.rows(self._sql.embedding, (self._space.id, model))
         if not found:
@@ -261,7 +261,7 @@ class StoredVectorWrites(StoredVectorReads):
 
 
 def find_damaged(tx: Transaction, sql: Queries) -> set[int]:
-    """The embeddings that have a chunk whose parts do not agree."""
+    """Find embeddings with a chunk whose parts don't agree."""
     found: set[int] = set()
     for embedding, dim, first, last, labels, bits, codes in tx.rows(sql.lengths):
         count = len(labels) // LABEL.size
@@ -278,7 +278,7 @@ def find_damaged(tx: Transaction, sql: Queries) -> set[int]:
 
 
 def check_vectors(tx: Transaction, sql: Queries, *, repair: bool = False) -> list[Check]:
-    """Report damaged vectors, or remove them: they are made again."""
+    """Report damaged vectors, or remove them, so that they are made again."""
     damaged = find_damaged(tx, sql)
     if repair and damaged:
         drop(tx, sql, damaged)
@@ -294,17 +294,17 @@ def drop(tx: Transaction, sql: Queries, embeddings: Iterable[int]) -> None:
 
 
 class Eraser(Store, ABC):
-    """Overwrites vectors of what is removed."""
+    """Overwrites the vectors of removed passages."""
 
     def erase(self, passage: int, ids: int, series: int) -> None:
-        """Overwrite the vectors of a passage, whatever models made them."""
+        """Overwrite a passage's vectors of all models."""
         low, high = passage << PIECE_BITS, passage + ids << PIECE_BITS
         for embedding, dim in self._tx.rows(self._sql.every_embedding, (self._space.id,)):
             erased = False
             try:
                 erased = self._erase_from(embedding, dim, series, low, high)
             except ValueError:
-                # Damaged: delete all vectors, which can be made again, rather than leave one.
+                # Damaged vectors are all deleted, so that none is left. They can be made again.
                 drop(self._tx, self._sql, [embedding])
             if erased:
                 self._tx.change(self._sql.count_erasure, (embedding,))
@@ -312,7 +312,7 @@ class Eraser(Store, ABC):
     def _erase_from(self, embedding: int, dim: int, series: int, low: int, high: int) -> bool:
         erased = False
         width = bits_width(dim)
-        # All chunks are full, except the last one of a series.
+        # All chunks of a series are full, except the last.
         most = 2 + (high - low) // CHUNK
         for chunk, first, _, labels in self._tx.rows(self._sql.holding, (embedding, series, low, most)):
             if first >= high:
