@@ -27,7 +27,7 @@ from benchmarks.report import Result, Table
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question
 from mnemos.faces.cli.bench.locomo import ADVERSARIAL
 from mnemos.faces.cli.bench.longmemeval import ABSTENTION
-from mnemos.faces.cli.bench.measurement import TURNS, Home, in_a_home
+from mnemos.faces.cli.bench.measurement import TURNS, Home, open_home
 from mnemos.recall import certainty
 from mnemos.storage.base import Filters
 
@@ -132,7 +132,7 @@ def _ask_alone(data: Data, adversarial: Mapping[str, Sequence[str]]) -> Iterator
     for number, corpus in enumerate(data.corpora):
         print(f"{data.name}: {corpus.id}", file=sys.stderr, flush=True)
         other = data.corpora[(number + 1) % len(data.corpora)]
-        with in_a_home(corpus, embedder="static") as home:
+        with open_home(corpus, embedder="static") as home:
             for question in corpus.questions:
                 yield _rate(home, question, "LoCoMo", corpus.id)
                 unnamed = replace(question, text=_leave_out_names(question.text, corpus))
@@ -153,7 +153,7 @@ def _ask_in_one_home(files: Sequence[Data], paths: Sequence[Path]) -> Iterator[A
     print("one home", file=sys.stderr, flush=True)
     together = mix(files)
     home_of_all = together[0].corpora[0]
-    with in_a_home(home_of_all, embedder="static") as home:
+    with open_home(home_of_all, embedder="static") as home:
         for data, mixed, path in zip(files, together, paths, strict=True):
             fold_of = {question.id: corpus.id for corpus in data.corpora for question in corpus.questions}
             name = "LoCoMo" if data.format is Format.LOCOMO else "LongMemEval"
@@ -177,14 +177,14 @@ def _ask_in_one_home(files: Sequence[Data], paths: Sequence[Path]) -> Iterator[A
 def _ask_own(data: Data, name: str) -> Iterator[Asked]:
     for number, corpus in enumerate(data.corpora):
         other = data.corpora[(number + 1) % len(data.corpora)]
-        with in_a_home(corpus, embedder="static") as home:
+        with open_home(corpus, embedder="static") as home:
             for question in corpus.questions:
                 yield _rate(home, question, name, corpus.id)
             foreign = [_leave_out_names(question.text, other) for question in other.questions]
             yield from _rate_all(home, foreign, corpus, f"another conversation, {name}", corpus.id)
             yield from _rate_all(home, NONSENSE[number % 2 :: 2], corpus, f"nobody talked about, {name}", "")
     (together,) = (mixed.corpora[0] for mixed in mix([data]))
-    with in_a_home(together, embedder="static") as home:
+    with open_home(together, embedder="static") as home:
         for question in together.questions:
             yield _rate(home, question, f"{name}, one home", question.id.partition("?")[0])
         texts = SPARE if REPORTED in name else NONSENSE

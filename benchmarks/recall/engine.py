@@ -11,7 +11,7 @@ from benchmarks.recall.baselines import Dense, Missing
 from benchmarks.recall.features import Candidate
 from mnemos.errors import Unavailable
 from mnemos.faces.cli.bench.corpus import Corpus, Question
-from mnemos.faces.cli.bench.measurement import Home, Load, in_a_home
+from mnemos.faces.cli.bench.measurement import Home, Load, open_home
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.features import HYBRID, LEXICAL
 from mnemos.recall.reranker import load as load_reranker
@@ -19,11 +19,11 @@ from mnemos.storage.base import Filters
 
 
 def hybrid() -> Load:
-    return partial(in_a_home, **flags(lexical=False))
+    return partial(open_home, **flags(lexical=False))
 
 
 def lexical() -> Load:
-    return partial(in_a_home, **flags(lexical=True))
+    return partial(open_home, **flags(lexical=True))
 
 
 def on_server(*, lexical: bool) -> Load:
@@ -33,7 +33,7 @@ def on_server(*, lexical: bool) -> Load:
 
     @contextmanager
     def load(corpus: Corpus) -> Iterator[Home]:
-        with new_schema_url() as url, in_a_home(corpus, database=url, **flags(lexical=lexical)) as home:
+        with new_schema_url() as url, open_home(corpus, database=url, **flags(lexical=lexical)) as home:
             yield home
 
     return load
@@ -44,7 +44,7 @@ def deep() -> Load:
         load_reranker()
     except Unavailable as exc:
         raise Missing(str(exc)) from exc
-    return partial(in_a_home, depth="deep", **flags(lexical=False))
+    return partial(open_home, depth="deep", **flags(lexical=False))
 
 
 def dense() -> Load:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnemos.faces.cli.bench import metrics
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, arrangements
-from mnemos.faces.cli.bench.measurement import Home, in_a_home
+from mnemos.faces.cli.bench.measurement import Home, open_home
 from mnemos.faces.cli.bench.metrics import Estimate
 
 # Message id, session id, and the features by name; a feature that is missing is zero.
@@ -47,7 +47,7 @@ class Seen:
         """Every metric when the candidates are ranked by these weights."""
         order = (-(self.features @ weights)).argsort(kind="stable")
         turns = [self.turns[place] for place in order[: max(metrics.CUTS)]]
-        sessions = metrics.first_seen(self.sessions[place] for place in order)
+        sessions = metrics.list_once(self.sessions[place] for place in order)
         return metrics.scores(self.question, turns, sessions)
 
 
@@ -95,7 +95,7 @@ def taken(files: Sequence[Data], explain: Explain, pools: Sequence[str] = (), **
         for arrangement, corpora in arrangements(data, pools).items():
             print(f"{data.name}, {arrangement}: taking features", file=sys.stderr, flush=True)
             for corpus in corpora:
-                with in_a_home(corpus, **flags) as home:
+                with open_home(corpus, **flags) as home:
                     for question in corpus.questions:
                         found = list(explain(home, question))
                         seen.append(_seen(data, arrangement, corpus, question, home, found, names))

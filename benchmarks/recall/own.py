@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, Turn
-from mnemos.faces.cli.bench.measurement import Home, messages_of
+from mnemos.faces.cli.bench.measurement import Home, make_messages
 from mnemos.memory import Memory
 
 FILE = Path(__file__).parents[2] / "reranker" / "conversations.txt"
@@ -97,7 +97,7 @@ def in_projects(corpus: Corpus) -> Iterator[Home]:
         home.project_of = {question.text: _conversation(question.turns[0]) for question in corpus.questions}
         for session in corpus.sessions:
             memory.sessions.create_session(session.id, "bench", project=_conversation(session.id))
-            ids = memory.sessions.append_messages(session.id, messages_of(session))
+            ids = memory.sessions.append_messages(session.id, make_messages(session))
             home.turn_of.update(zip(ids, (turn.id for turn in session.turns), strict=True))
         memory.storage.catch_up()
         memory.embedding.catch_up()

@@ -21,7 +21,7 @@ from benchmarks.recall import made, mixed
 from benchmarks.recall.paired import compare
 from benchmarks.report import Result, Table
 from mnemos.faces.cli.bench.corpus import Data
-from mnemos.faces.cli.bench.measurement import ALL, Home, Taken, ask_all, in_a_home
+from mnemos.faces.cli.bench.measurement import ALL, Home, Taken, ask_all, open_home
 from mnemos.faces.cli.bench.report import HEADLINE
 from mnemos.recall import candidates, certainty, features, question, recaller
 
@@ -93,7 +93,7 @@ def _ask(data: Data) -> dict[str, Taken]:
     """Return the results by the rule that was switched off; the empty one: with all of them."""
     (corpus,) = data.corpora
     taken: dict[str, Taken] = {}
-    with in_a_home(corpus, embedder="static") as home:
+    with open_home(corpus, embedder="static") as home:
         for rule in ("", *RULES):
             print(f"{data.name}: without {rule or 'nothing'}", file=sys.stderr, flush=True)
             taken[rule] = Taken()

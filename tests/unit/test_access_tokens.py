@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemos.errors import MnemosError
-from mnemos.faces.http.scopes import check_allowed, needed_scope
+from mnemos.faces.http.scopes import check_allowed, find_needed_scope
 from mnemos.memory.access_tokens import (
     LIST,
     OWNER,
@@ -180,7 +180,7 @@ def test_the_scope_follows_from_the_operation_and_its_input(
     name: str, arguments: dict[str, object], scope: Scope
 ) -> None:
     operation = registry.read(name, arguments)
-    assert needed_scope(operation) is scope
+    assert find_needed_scope(operation) is scope
     for given in Scope:
         if given >= scope:
             check_allowed(Grant("t", "default", given), name, operation)

@@ -130,7 +130,7 @@ def _fill(
     return fields
 
 
-def without_none(given: Mapping[str, Any]) -> dict[str, Any]:
+def drop_none(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that are not None."""
     return {name: value for name, value in given.items() if value is not None}
 

@@ -16,10 +16,10 @@ from mnemos.client.remote_part import (
     RemotePart,
     Via,
     as_list,
+    drop_none,
     join_ids,
     make_part,
     name_exactly,
-    without_none,
 )
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, check_value
 from mnemos.entries.entry_store import Entries
@@ -148,7 +148,7 @@ class RemoteFacts(RemotePart):
             "scope": scope, "status": status, "type": types and as_list(types), "user_id": user_id,
             "as_of": moment("as_of", as_of) if isinstance(as_of, date) else as_of, "limit": 100_000,
         }  # fmt: skip
-        found = self._memory.ask("facts_list", without_none(given))
+        found = self._memory.ask("facts_list", drop_none(given))
         if found["total"] > len(found["facts"]):
             raise Refused(f"memory.facts.list: {found['total']:,} facts are too many to send. Name a scope.")
         return FactList(sorted(_read_facts(found), key=lambda fact: int(fact.id[1:])))
@@ -372,13 +372,13 @@ class RemoteTemplates(RemotePart):
             "max_examples": max_examples, "description": description, "tags": tags and as_list(tags),
             "allow": allow,
         }  # fmt: skip
-        return self.show(self._memory.ask("templates_create", without_none(given))["template"]["name"])
+        return self.show(self._memory.ask("templates_create", drop_none(given))["template"]["name"])
 
     def list_templates(
         self, task_type: str | None = None, tags: Sequence[str] | None = None
     ) -> list[SessionTemplate]:
         """Return templates, newest first. Makes one request per template."""
-        given = without_none({"type": task_type, "tags": tags and as_list(tags)})
+        given = drop_none({"type": task_type, "tags": tags and as_list(tags)})
         return [self.show(one["name"]) for one in self._memory.ask("templates_list", given)["templates"]]
 
     def show(self, name: str) -> SessionTemplate:
@@ -429,7 +429,7 @@ class RemoteWorkspace(RemotePart):
             "offset": offset, "timeout": timeout, "read_only": read_only, "user_id": user_id,
             "whole": True,
         }  # fmt: skip
-        found = self._memory.ask("sqlite_query", without_none(given))
+        found = self._memory.ask("sqlite_query", drop_none(given))
         results = msgspec.convert(found["results"], list[answers.StatementResult])
         for result in results:
             result.rows[:] = [[_read_cell(cell) for cell in row] for row in result.rows]

@@ -10,10 +10,10 @@ from mnemos.client.remote_part import (
     Answer,
     RemotePart,
     Via,
+    drop_none,
     make_method,
     make_part,
     name_exactly,
-    without_none,
 )
 from mnemos.errors import Disabled, InvalidInput, NotFound
 from mnemos.inputs import Moment, make_plain, whole
@@ -151,7 +151,7 @@ class RemoteSessions(RemotePart):
             "role": role, "content": content, "tool_name": tool_name, "tool_calls": tool_calls,
             "tool_call_id": tool_call_id, "token_count": token_count, **further,
         }  # fmt: skip
-        return self.append_messages(session_id, [without_none(message)], if_revision=if_revision)[-1]
+        return self.append_messages(session_id, [drop_none(message)], if_revision=if_revision)[-1]
 
     def append_messages(self, session_id: str, messages: Sequence[Any], **further: Any) -> list[int]:
         """Store several messages, all or none; see ``Sessions.append_messages``."""
@@ -191,7 +191,7 @@ class RemoteSessions(RemotePart):
         until: Moment | None = None,
     ) -> Iterator[ExportedSession]:
         """Yield every session with its messages, as the server sends them."""
-        given = without_none({"source": source, "project": project, "since": since, "until": until})
+        given = drop_none({"source": source, "project": project, "since": since, "until": until})
         return cast(Iterator[ExportedSession], self._memory.read_lines("sessions_export", given))
 
     def export_jsonl(self, stream: IO[str], source: str | None = None, project: str | None = None) -> int:

@@ -97,28 +97,28 @@ def _check_offered(operation: type[Operation], arguments: Mapping[str, Any]) -> 
 
 def has_only_offered(operation: Operation) -> bool:
     """True if no field that only people may set is set."""
-    hidden = _hidden_defaults(type(operation))
+    hidden = _list_hidden_defaults(type(operation))
     return all(getattr(operation, name) == default for name, default in hidden)
 
 
 @cache
-def _hidden_defaults(kind: type[Operation]) -> tuple[tuple[str, Any], ...]:
+def _list_hidden_defaults(kind: type[Operation]) -> tuple[tuple[str, Any], ...]:
     hidden = person_fields(kind)
     return tuple((one.name, one.default) for one in msgspec.structs.fields(kind) if one.name in hidden)
 
 
 def person_fields(operation: type[Operation]) -> frozenset[str]:
     """Return the fields that only the command line offers."""
-    return _fields_marked(operation, is_person_only)
+    return _list_marked_fields(operation, is_person_only)
 
 
 def unlisted_fields(operation: type[Operation]) -> frozenset[str]:
     """Return the fields that tools accept but do not list."""
-    return _fields_marked(operation, is_unlisted)
+    return _list_marked_fields(operation, is_unlisted)
 
 
 @cache
-def _fields_marked(
+def _list_marked_fields(
     operation: type[Operation], mark: Callable[[Mapping[str, Any] | None], bool]
 ) -> frozenset[str]:
     fields = msgspec.inspect.type_info(operation).fields  # type: ignore[attr-defined]
@@ -278,24 +278,24 @@ _BESIDE: dict[str, Any] = {
 
 def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the schema of a struct and those it refers to."""
-    schema = _without_prefixes(msgspec.json.schema(kind))
+    schema = _strip_prefixes(msgspec.json.schema(kind))
     definitions: dict[str, Any] = schema.get("$defs", {})
     own: dict[str, Any] = definitions.pop(kind.__name__, schema)
     return {key: value for key, value in own.items() if key not in ("title", "description")}, definitions
 
 
-def _without_prefixes(schema: Any) -> Any:
+def _strip_prefixes(schema: Any) -> Any:
     """Return a schema with tuples described as lists of that length.
 
     Many clients of MCP validate by draft 7 of JSON Schema. It does not know ``prefixItems``, and reads the
     ``items: false`` next to it as a list that must be empty.
     """
     if isinstance(schema, list | tuple):
-        return [_without_prefixes(one) for one in schema]
+        return [_strip_prefixes(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    changed = {name: _without_prefixes(value) for name, value in schema.items() if name != "prefixItems"}
-    kinds = _without_prefixes(schema.get("prefixItems"))
+    changed = {name: _strip_prefixes(value) for name, value in schema.items() if name != "prefixItems"}
+    kinds = _strip_prefixes(schema.get("prefixItems"))
     if isinstance(kinds, list):
         different = [kind for number, kind in enumerate(kinds) if kind not in kinds[:number]]
         changed["items"] = different[0] if len(different) == 1 else {"anyOf": different}

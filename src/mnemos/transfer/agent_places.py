@@ -94,7 +94,7 @@ KINDS: Final = ("claude-code", "codex", *_PLACES)
 """Programs whose files are found without being named."""
 
 
-def default_places(
+def find_default_places(
     kind: str, settings: Settings, env: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> tuple[Path, ...]:
     """Return where a program keeps its conversations; empty if that could be anywhere.

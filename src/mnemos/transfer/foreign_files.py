@@ -195,7 +195,7 @@ def read_beside(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def database_named(name: str) -> Find:
+def find_database(name: str) -> Find:
     """Find a SQLite database, given itself or its folder, with the size of its log."""
 
     def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:

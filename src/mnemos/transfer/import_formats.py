@@ -246,7 +246,7 @@ class InstalledFiles:
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
     """Yield what can be imported here: default places and the newest downloads."""
     for kind in agent_places.KINDS:
-        places = [path for path in agent_places.default_places(kind, settings) if path.exists()]
+        places = [path for path in agent_places.find_default_places(kind, settings) if path.exists()]
         if not places:
             continue
         reader = load_at(kind, places)
@@ -293,7 +293,7 @@ def choose_source(kind: str, named: Path | None, settings: Settings) -> tuple[Re
     """
     if named is not None:
         return load_reader(kind), named
-    places = agent_places.default_places(kind, settings)
+    places = agent_places.find_default_places(kind, settings)
     if not places:
         raise InvalidInput(f"Pass the file to import: `mnemos import {kind} PATH`.")
     there = [path for path in places if path_exists(path)]

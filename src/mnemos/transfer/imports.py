@@ -173,7 +173,7 @@ class Imports:
             yield from writer.store(name, reader.read(source, start), place)
             report.files += 1
         except InvalidInput as exc:
-            report.add_problem(name, 0, _without_name(str(exc), source.path))
+            report.add_problem(name, 0, _strip_name(str(exc), source.path))
         except OSError as exc:
             report.add_problem(name, 0, f"it can't be read: {exc.strerror or exc}")
 
@@ -266,7 +266,7 @@ def _hash_before(path: Path, position: int) -> str:
     return digest.hexdigest()
 
 
-def _without_name(why: str, path: Path) -> str:
+def _strip_name(why: str, path: Path) -> str:
     """Return a reason without the path, which the report already names."""
     if why.startswith(f"{path} "):
         return f"it {why.removeprefix(f'{path} ')}"

@@ -14,7 +14,7 @@ from benchmarks.recall.features import ranked, taken
 
 from mnemos.faces.cli.bench.corpus import Data
 from mnemos.faces.cli.bench.dataset import read
-from mnemos.faces.cli.bench.measurement import in_a_home
+from mnemos.faces.cli.bench.measurement import open_home
 
 Write = Callable[..., Path]
 
@@ -84,7 +84,7 @@ def test_candidates_ranked_by_the_shipped_weights_come_as_the_engine_ranks_them(
     flags = engine.flags(lexical=lexical)
     dump = taken([data], engine.explain, **flags)
     weights = dump.vector(engine.weights(lexical=lexical))
-    with in_a_home(data.corpora[0], **flags) as home:
+    with open_home(data.corpora[0], **flags) as home:
         for one in dump.seen:
             order = (-(one.features @ weights)).argsort(kind="stable")
             ranked = [one.turns[place] for place in order[:10]]

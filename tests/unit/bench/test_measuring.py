@@ -13,7 +13,7 @@ import pytest
 from mnemos.faces.cli.bench import report
 from mnemos.faces.cli.bench.corpus import Corpus, Data, arrangements
 from mnemos.faces.cli.bench.dataset import read
-from mnemos.faces.cli.bench.measurement import TURNS, WARM_UP, Home, Measured, in_a_home, measure
+from mnemos.faces.cli.bench.measurement import TURNS, WARM_UP, Home, Measured, measure, open_home
 from mnemos.faces.cli.bench.metrics import NAMES
 from mnemos.faces.cli.bench.report import Bar, bars
 
@@ -129,7 +129,7 @@ def test_names_with_signs_do_not_break_a_chart() -> None:
 
 def test_a_home_holds_the_corpus_with_its_speakers_and_times(data: Data) -> None:
     corpus = data.corpora[0]
-    with in_a_home(corpus) as home:
+    with open_home(corpus) as home:
         messages = home.memory.sessions.get_messages("D1")
         folder = home.memory.settings.home
         assert [message["metadata"] for message in messages] == [
@@ -145,7 +145,7 @@ def test_a_home_holds_the_corpus_with_its_speakers_and_times(data: Data) -> None
 
 
 def test_a_home_is_asked_through_recall(data: Data) -> None:
-    with in_a_home(data.corpora[0]) as home:
+    with open_home(data.corpora[0]) as home:
         assert isinstance(home, Home)
         found = home.ask("Which vase broke in the kiln?", 2, data.corpora[0].questions[0].asked_at)
         assert found[0] == "D1:1"

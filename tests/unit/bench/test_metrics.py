@@ -61,7 +61,7 @@ def test_a_question_without_evidence_for_turns_has_figures_on_sessions_only() ->
 
 
 def test_names_are_kept_in_the_order_of_their_first_appearance() -> None:
-    assert metrics.first_seen(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]
+    assert metrics.list_once(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]
 
 
 def test_a_mean_counts_only_the_questions_that_have_the_figure() -> None:

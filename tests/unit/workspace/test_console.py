@@ -10,7 +10,7 @@ import pytest
 import mnemos
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound, ReadOnly
-from mnemos.faces.http.scopes import needed_scope
+from mnemos.faces.http.scopes import find_needed_scope
 from mnemos.memory.access_tokens import Scope
 from mnemos.operations import registry
 
@@ -46,8 +46,8 @@ def test_a_read_only_query_makes_no_database(memory: Memory) -> None:
 
 def test_a_read_token_is_enough_to_read() -> None:
     asked = registry.read("sqlite_query", {"query": "SELECT 1", "read_only": True})
-    assert needed_scope(asked) is Scope.READ
-    assert needed_scope(registry.read("sqlite_query", {"query": "SELECT 1"})) > Scope.READ
+    assert find_needed_scope(asked) is Scope.READ
+    assert find_needed_scope(registry.read("sqlite_query", {"query": "SELECT 1"})) > Scope.READ
 
 
 def test_a_plan_has_the_steps_of_the_query(memory: Memory) -> None:

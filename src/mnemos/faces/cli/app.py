@@ -349,11 +349,11 @@ def _find_import(word: str) -> list[str]:
 
     if word in PROGRAMS:
         return ["agent"]
-    kind = kind_of_path(word)
+    kind = detect_import_command(word)
     return ["agent", kind] if kind in PROGRAMS else [kind] if kind else []
 
 
-def kind_of_path(text: str) -> str | None:
+def detect_import_command(text: str) -> str | None:
     """Return the command that imports a file or folder; None if it does not exist."""
     path = Path(text)
     try:

@@ -269,10 +269,10 @@ def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
     left_out = is_meant and not is_terminal(sys.stdin)
     if arguments.get(last) == "-" or left_out:
         arguments.pop(last, None)
-        arguments[field] = stdin_text()
+        arguments[field] = read_stdin()
 
 
-def stdin_text() -> str:
+def read_stdin() -> str:
     """Read standard input without the line break at its end."""
     if sys.stdin is None:
         return ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemos.errors import InvalidInput, MnemosError, ReadOnly
-from mnemos.faces.cli.commands import Chosen, common_options, stdin_text
+from mnemos.faces.cli.commands import Chosen, common_options, read_stdin
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import is_terminal, plain, say
 
@@ -56,7 +56,7 @@ def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bo
         if query is None and is_terminal(sys.stdin):
             Prompt(memory, database, read_only=read_only).run()
             return
-        text = query if query is not None else stdin_text()
+        text = query if query is not None else read_stdin()
         say(run_query(memory, text, database, read_only=read_only), as_json=chosen.json)
 
 

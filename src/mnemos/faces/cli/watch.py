@@ -47,7 +47,7 @@ def run(chosen: Chosen, programs: tuple[str, ...]) -> None:
     places = [
         (kind, str(path), agent_places.ONLY.get(kind, ""))
         for kind in kinds
-        for path in agent_places.default_places(kind, settings)
+        for path in agent_places.find_default_places(kind, settings)
     ]
     watch = RunningWatch(os.getpid(), time.time(), settings.space, tuple(kinds))
     # Held until the process ends, even after it becomes the poller.

@@ -109,7 +109,7 @@ def _run(
     )
     server = make_server(app, lifespan=mcp is not None, certificate=exposure.certificate, key=exposure.key)
     try:
-        workers.start("memory_status", "", lambda _: open_ahead(memory), _spare_loaded)
+        workers.start("memory_status", "", lambda _: open_ahead(memory), _freeze_loaded)
         asyncio.run(server.run_on(listening, app.stop, parent))
     finally:
         if calls is not None:
@@ -144,6 +144,6 @@ def open_ahead(memory: Memory) -> None:
         log.debug("opening ahead failed; the first call will report it", exc_info=True)
 
 
-def _spare_loaded(*_: object) -> None:
+def _freeze_loaded(*_: object) -> None:
     """Exempt loaded modules from garbage collection, whose pauses reached 56 ms."""
     gc.freeze()

@@ -14,7 +14,7 @@ from mnemos import __version__, errors
 from mnemos.errors import MnemosError
 from mnemos.faces.http.file_transfers import DOWNLOADS, LINES, UPLOADED, UPLOADS, has_lines
 from mnemos.faces.http.replies import EVENTS, REJECTIONS, Error, Health, Preview, status_of
-from mnemos.faces.http.scopes import usual_scope
+from mnemos.faces.http.scopes import find_usual_scope
 from mnemos.operations import registry
 from mnemos.operations.base import Operation
 from mnemos.operations.index import ENTRIES, Entry, part_of
@@ -103,7 +103,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
         **described,
         "tags": [part_of(entry)],
         "description": registry.help_text(operation),
-        "x-scope": usual_scope(operation).name.lower(),
+        "x-scope": find_usual_scope(operation).name.lower(),
         "x-command": entry.command,
         "x-positional": list(traits.positional),
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in switches],

@@ -19,7 +19,7 @@ def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file
 
     ``carries_file``: its file is the body of the request or the answer, and not one of this machine.
     """
-    needed = needed_scope(operation, carries_file=carries_file)
+    needed = find_needed_scope(operation, carries_file=carries_file)
     if needed is Scope.LOCAL and grant.scope < needed:
         raise NotAllowed(
             f"{name} uses files of the server's machine. "
@@ -36,7 +36,7 @@ def check_allowed(grant: Grant, name: str, operation: Operation, *, carries_file
         raise NotAllowed(f"This token is for {grant.operations} only, not for {name}.")
 
 
-def needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
+def find_needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
     """Return the scope that an operation with this input needs."""
     if operation.traits.local and not carries_file:
         return Scope.LOCAL
@@ -45,7 +45,7 @@ def needed_scope(operation: Operation, *, carries_file: bool = False) -> Scope:
     return Scope.ADMIN if operation.destroys() else Scope.WRITE
 
 
-def usual_scope(kind: type[Operation]) -> Scope:
+def find_usual_scope(kind: type[Operation]) -> Scope:
     """Return the scope that an operation usually needs to change something."""
     traits = kind.traits
     if traits.local:
@@ -61,14 +61,14 @@ def _names(operations: str) -> frozenset[str]:
 
 
 @cache
-def _least_needed(name: str) -> Scope:
+def _find_least_scope(name: str) -> Scope:
     """Return the least scope that allows an operation with some input."""
     kind = registry.find(name)
-    usual = usual_scope(kind)
+    usual = find_usual_scope(kind)
     may_read = usual is not Scope.LOCAL and kind.writes is not Operation.writes
     return Scope.READ if may_read else usual
 
 
 def list_allowed(grant: Grant) -> list[str]:
     """Return the operations that a token allows with at least some inputs."""
-    return sorted(name for name in _names(grant.operations) if _least_needed(name) <= grant.scope)
+    return sorted(name for name in _names(grant.operations) if _find_least_scope(name) <= grant.scope)

@@ -51,7 +51,7 @@ class Lines:
 def read(line: bytes | None) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
     """Parse a line: a message, the answer to an invalid one, None for a blank line."""
     if line is None:
-        return None, _refusal(None, types.INVALID_REQUEST, f"the message has over {LONGEST} bytes; send less")
+        return None, _refuse(None, types.INVALID_REQUEST, f"the message has over {LONGEST} bytes; send less")
     if not line or line.isspace():
         return None, None
     try:
@@ -74,17 +74,17 @@ def _read_again(line: bytes) -> tuple[JSONRPCMessage | None, JSONRPCError | None
     try:
         value = replace_surrogates(json.loads(line.decode(errors="replace")))
     except (ValueError, RecursionError) as exc:
-        return None, _refusal(None, types.PARSE_ERROR, f"the line is not valid JSON: {exc}")
+        return None, _refuse(None, types.PARSE_ERROR, f"the line is not valid JSON: {exc}")
     try:
         return jsonrpc_message_adapter.validate_python(value, by_name=False), None
     except ValidationError:
         asked = value.get("id") if isinstance(value, dict) else None
-        return None, _refusal(
+        return None, _refuse(
             asked, types.INVALID_REQUEST, "the line is not a request, notification or response"
         )
 
 
-def _refusal(asked: Any, code: int, message: str) -> JSONRPCError:
+def _refuse(asked: Any, code: int, message: str) -> JSONRPCError:
     is_id = isinstance(asked, int | str) and not isinstance(asked, bool)
     return JSONRPCError(
         jsonrpc="2.0", id=asked if is_id else None, error=types.ErrorData(code=code, message=message)

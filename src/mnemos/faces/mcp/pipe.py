@@ -108,13 +108,13 @@ async def _read(incoming: int, into: Incoming, refusals: Answers, questions: _Qu
 
 async def _lines(incoming: int) -> AsyncIterator[bytes | None]:
     collected = lines.Lines()
-    while chunk := await _chunk(incoming):
+    while chunk := await _read_chunk(incoming):
         for line in collected.of(chunk):
             yield line
     yield collected.last()
 
 
-async def _chunk(incoming: int) -> bytes:
+async def _read_chunk(incoming: int) -> bytes:
     """Read what is available; empty at the end of input."""
     while True:
         try:

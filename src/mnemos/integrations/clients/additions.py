@@ -88,7 +88,7 @@ def list_words(entry: Any) -> list[Any]:
     return [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
 
 
-def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:
+def add_setting(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:
     """Return settings with an addition. InvalidInput for a container of another type."""
     changed: dict[str, Any] = dict(settings)
     inside: Any = changed
@@ -110,7 +110,7 @@ def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -
     return changed
 
 
-def settings_without(settings: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
+def remove_setting(settings: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
     changed: Any = dict(settings)
     inside = changed
     for key in keys[:-1]:

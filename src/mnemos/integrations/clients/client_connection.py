@@ -275,7 +275,7 @@ def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | N
     is_stale = record is not None and any(one not in target.additions for one in record.additions)
     if not is_stale and all(has_addition(settings, one) for one in target.additions):
         return None
-    base = _without_ours(target, current, record, records)
+    base = _strip_ours(target, current, record, records)
     text = target.text(base) or target.empty
     added: list[Addition] = []
     for addition in target.additions:
@@ -304,7 +304,7 @@ def _plan_removal(
         for addition in target.additions:
             if not has_addition(settings, addition):
                 _check_free(target, settings, addition)
-    after = _without_ours(target, current, record, records)
+    after = _strip_ours(target, current, record, records)
     if record is not None:
         left = target.parse(after)
         for addition in record.additions:
@@ -314,7 +314,7 @@ def _plan_removal(
     return None if after == current else Change(target, current, after, after, (), former)
 
 
-def _without_ours(
+def _strip_ours(
     target: _Target, current: bytes | None, record: Record | None, records: Records
 ) -> bytes | None:
     """Return the file without our additions; None to delete it."""

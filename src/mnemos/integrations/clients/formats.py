@@ -17,7 +17,7 @@ import tomlkit
 import tomlkit.exceptions
 
 from mnemos.errors import InvalidInput, Refused
-from mnemos.integrations.clients.additions import Addition, Keys, settings_with, settings_without, value_at
+from mnemos.integrations.clients.additions import Addition, Keys, add_setting, remove_setting, value_at
 from mnemos.integrations.clients.machine import NAME
 
 _BOM: Final = "\ufeff"
@@ -56,7 +56,7 @@ class Json:
     def add(self, text: str, addition: Addition, where: str) -> str:
         """Return the text with an addition that it does not contain yet."""
         document = _Document(text, where)
-        expected = settings_with(document.settings, addition, where)
+        expected = add_setting(document.settings, addition, where)
         return self._verify(_insert(document, addition), expected, where)
 
     def remove(self, text: str, keys: Keys, where: str) -> str:
@@ -64,7 +64,7 @@ class Json:
         document = _Document(text, where)
         if document.is_only_comments(keys):
             return text
-        return self._verify(_cut(document, keys), settings_without(document.settings, keys), where)
+        return self._verify(_cut(document, keys), remove_setting(document.settings, keys), where)
 
     def _verify(self, text: str, expected: dict[str, Any], where: str) -> str:
         if self.parse(text, where) != expected:
@@ -297,14 +297,14 @@ class Toml:
             raise _unparsable(where, "TOML", "it is nested too deeply") from None
 
     def add(self, text: str, addition: Addition, where: str) -> str:
-        expected = settings_with(self.parse(text, where), addition, where)
-        return _first_valid(_toml_with(text, addition), where, expected)
+        expected = add_setting(self.parse(text, where), addition, where)
+        return _first_valid(_add_to_toml(text, addition), where, expected)
 
     def remove(self, text: str, keys: Keys, where: str) -> str:
-        expected = settings_without(self.parse(text, where), keys)
+        expected = remove_setting(self.parse(text, where), keys)
         # The table around an entry may only be implied by the entry's header.
-        bare = settings_without(expected, keys[:-1]) if not value_at(expected, keys[:-1]) else expected
-        return _first_valid(_toml_without(text, keys), where, bare, expected)
+        bare = remove_setting(expected, keys[:-1]) if not value_at(expected, keys[:-1]) else expected
+        return _first_valid(_remove_from_toml(text, keys), where, bare, expected)
 
 
 # --- a whole file ---------------------------------------------------------------------------------
@@ -346,26 +346,26 @@ def _first_valid(texts: Iterator[str], where: str, *expected: Any) -> str:
     raise _unsafe(where)
 
 
-def _toml_with(text: str, addition: Addition) -> Iterator[str]:
+def _add_to_toml(text: str, addition: Addition) -> Iterator[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
     lead = "" if not text.removeprefix(_BOM) else newline if text.endswith("\n") else newline * 2
     table, name = addition.path
     yield text + lead + tomlkit.dumps({table: {name: addition.value}}).replace("\n", newline)
     # No header may add to a table that is written in braces.
-    yield from _by_tomlkit(text, addition.path, addition.value)
+    yield from _edit_with_tomlkit(text, addition.path, addition.value)
 
 
-def _toml_without(text: str, keys: Keys) -> Iterator[str]:
+def _remove_from_toml(text: str, keys: Keys) -> Iterator[str]:
     lines = text.splitlines(keepends=True)
     for start, line in enumerate(lines):
         if line.lstrip(" \t").startswith("[") and str(keys[-1]) in line:
             # As few lines as possible, because comments after the table belong to what follows.
             for end in range(start + 1, min(len(lines), start + _LONGEST_TABLE) + 1):
                 yield "".join(lines[:start] + lines[end:])
-    yield from _by_tomlkit(text, keys, None)
+    yield from _edit_with_tomlkit(text, keys, None)
 
 
-def _by_tomlkit(text: str, keys: Keys, value: Any) -> Iterator[str]:
+def _edit_with_tomlkit(text: str, keys: Keys, value: Any) -> Iterator[str]:
     """Set, or with None delete, one key."""
     try:
         document = tomlkit.parse(text.removeprefix(_BOM))

@@ -89,7 +89,7 @@ class HermesImport:
         if report is not None and report.done_at is None:
             with self._lock, self._open_state() as state:
                 if state is not None:
-                    self._store(memory, _lineage(session_id, state.parents()), state, report)
+                    self._store(memory, _list_lineage(session_id, state.parents()), state, report)
 
     def import_notes(self, memory: Memory) -> None:
         """Import the notes once, before Hermes changes its own."""
@@ -205,7 +205,7 @@ def read_notes(hermes: Path, book: Book) -> list[str]:
     return parse_entries(files.read(hermes / NOTES / book.filename) or "")
 
 
-def _lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
+def _list_lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
     """Return a session after its ancestors, oldest first."""
     line: dict[str, None] = {}
     above: str | None = session_id

@@ -239,11 +239,11 @@ def _restore_config(hermes: Path, records: Records) -> list[Step]:
         return []
     if kept is None or not records.has_original(kept):
         return [Step(path, set_provider(now, ""))]
-    after = _without_provider(now, original or "")
+    after = _strip_provider(now, original or "")
     return [Step(path, after if after.strip() or kept.backup else None)]
 
 
-def _without_provider(text: str, original: str) -> str:
+def _strip_provider(text: str, original: str) -> str:
     """Return the settings with the original provider: none, or an empty value."""
     lines, former = text.splitlines(keepends=True), original.splitlines(keepends=True)
     table, former_table = _find_table(lines), _find_table(former)

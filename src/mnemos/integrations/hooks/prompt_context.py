@@ -93,7 +93,7 @@ def recall_for_prompt(settings: Settings, event: Event) -> str:
 
 def extract_question(prompt: str) -> str:
     """Return the text to search for; empty if a prompt asks nothing of a memory."""
-    text = (_without_fences(prompt) if "<" in prompt else prompt).strip()
+    text = (_strip_fences(prompt) if "<" in prompt else prompt).strip()
     # Commands of Claude Code begin with a slash.
     if is_trivial(text) or text.startswith("/"):
         return ""
@@ -190,7 +190,7 @@ def _window(candidate: Candidate) -> Sequence[Line]:
     return stretch.lines[max(0, at - _AROUND) : at + _AROUND + 1]
 
 
-def _without_fences(prompt: str) -> str:
+def _strip_fences(prompt: str) -> str:
     # Imported here, because compiling its patterns takes longer than most searches.
     from mnemos.text.fences import strip_fences
 

@@ -87,7 +87,7 @@ def find_transcripts(settings: Settings, event: Event) -> Iterator[Path]:
     Older versions of Claude Code put sub-agents next to the transcript, which `mnemos import` reads.
     """
     if event.agent in _DATABASES:
-        yield from filter(is_file, agent_places.default_places(event.agent, settings))
+        yield from filter(is_file, agent_places.find_default_places(event.agent, settings))
         return
     main = event.transcript
     if main is None or not is_file(main):

@@ -37,7 +37,7 @@ class FileProblem(Exception):
     """The reason why a command failed, worded for the model."""
 
 
-def _made_again(command: Callable[..., str]) -> Callable[..., str]:
+def _repeat_on_conflict(command: Callable[..., str]) -> Callable[..., str]:
     """Return a command that is repeated if another writer was faster."""
 
     @wraps(command)
@@ -70,7 +70,7 @@ class MemoryFiles:
             lines = lines[first : None if view_range[1] == -1 else view_range[1]]
         return f"Here's the content of {path} with line numbers:\n" + _number(lines, first)
 
-    @_made_again
+    @_repeat_on_conflict
     def create(self, path: str, text: str) -> str:
         name = _check_path(path)
         if name == ROOT or self._get(name):
@@ -79,7 +79,7 @@ class MemoryFiles:
         self._write([NewEntry(name, text), *_make_folders(folders)], expected={name: None, **folders})
         return f"File created successfully at: {path}"
 
-    @_made_again
+    @_repeat_on_conflict
     def str_replace(self, path: str, old: str, new: str) -> str:
         file = self._open(path)
         text = str(file.value)
@@ -101,7 +101,7 @@ class MemoryFiles:
         head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
         return f"{head}\n{_number(shown, first)}"
 
-    @_made_again
+    @_repeat_on_conflict
     def insert(self, path: str, line: int, text: str) -> str:
         file = self._open(path)
         lines = str(file.value).split("\n")
@@ -117,7 +117,7 @@ class MemoryFiles:
         self._write([NewEntry(file.key, whole)], expected={file.key: file})
         return f"The file {path} has been edited."
 
-    @_made_again
+    @_repeat_on_conflict
     def delete(self, path: str) -> str:
         name = _check_path(path)
         if name == ROOT:
@@ -128,7 +128,7 @@ class MemoryFiles:
         self._delete([*self._list_below(name), name], {name: entry})
         return f"Successfully deleted {path}"
 
-    @_made_again
+    @_repeat_on_conflict
     def rename(self, old_path: str, new_path: str) -> str:
         old, new = _check_path(old_path), _check_path(new_path)
         if old == ROOT:

@@ -27,7 +27,7 @@ def import_named(settings: Settings, lines: Iterable[str]) -> int:
 
 def import_program(memory: Memory, kind: str) -> bool:
     """Import what is new of a program. Returns False if it has to be retried."""
-    there = [path for path in agent_places.default_places(kind, memory.settings) if path.exists()]
+    there = [path for path in agent_places.find_default_places(kind, memory.settings) if path.exists()]
     if not there or memory.settings.disabled:
         return True
     try:

@@ -58,7 +58,7 @@ def list_recordings(memory: Memory, env: Mapping[str, str], titles: Mapping[str,
     found = []
     for kind in dict.fromkeys((*agent_places.KINDS, *CLIENTS)):
         connected, how = _find_recorder(memory, kind, env)
-        is_here = any(path.exists() for path in agent_places.default_places(kind, settings, env))
+        is_here = any(path.exists() for path in agent_places.find_default_places(kind, settings, env))
         if is_here or connected or kind in seen:
             title = titles[kind] if kind in titles else CLIENTS[kind].name
             if how and not is_trusted(kind, env):

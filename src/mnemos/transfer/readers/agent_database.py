@@ -9,7 +9,7 @@ from mnemos.errors import Busy, InvalidInput, NotFound, StorageError, Unavailabl
 from mnemos.inputs import can_be_name
 from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import AgentDatabase, agent_database
-from mnemos.transfer.foreign_files import database_named, decode_json
+from mnemos.transfer.foreign_files import decode_json, find_database
 from mnemos.transfer.reader import Item, Mark, Reader, SourceFile, Unreadable
 
 Row = Mapping[str, Any]
@@ -25,7 +25,7 @@ def make_reader(kind: str, title: str, name: str, read_session: ReadSession) -> 
     return Reader(
         kind,
         title,
-        database_named(name),
+        find_database(name),
         lambda source, mark: read_changed(source, mark, kind, read_session),
         holds_many=True,
     )

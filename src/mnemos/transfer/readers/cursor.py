@@ -14,7 +14,7 @@ from mnemos.errors import MnemosError
 from mnemos.storage import AgentDatabase, agent_database
 from mnemos.transfer.foreign_files import (
     clean_name,
-    database_named,
+    find_database,
     get_object,
     get_objects,
     get_text,
@@ -39,7 +39,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     return read_changed(source, mark, KIND, _Conversations(source.path).read, overlap=_OVERLAP)
 
 
-READER: Final = Reader(KIND, "Cursor", database_named(_FILE), read, holds_many=True)
+READER: Final = Reader(KIND, "Cursor", find_database(_FILE), read, holds_many=True)
 
 
 class _Conversations:

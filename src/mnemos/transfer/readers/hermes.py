@@ -13,7 +13,7 @@ from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
-from mnemos.transfer.foreign_files import clean_name, database_named, parse_count, parse_time
+from mnemos.transfer.foreign_files import clean_name, find_database, parse_count, parse_time
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
@@ -160,7 +160,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     yield Mark(source.size, number)
 
 
-READER: Final = Reader(KIND, "Hermes Agent", database_named("state.db"), read, resumes=False)
+READER: Final = Reader(KIND, "Hermes Agent", find_database("state.db"), read, resumes=False)
 
 
 def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[Item]:

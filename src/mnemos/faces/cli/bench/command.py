@@ -97,12 +97,12 @@ def recall(
 
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
     from mnemos.faces.cli.bench.corpus import arrangements
-    from mnemos.faces.cli.bench.measurement import in_a_home, measure
+    from mnemos.faces.cli.bench.measurement import measure, open_home
 
     measured = []
     for name, corpora in arrangements(data, pools).items():
         with Bar(name, visible=not quiet and is_terminal(sys.stderr)) as bar:
-            measured.append(measure(data, name, corpora, in_a_home, bar))
+            measured.append(measure(data, name, corpora, open_home, bar))
     return measured
 
 

@@ -109,7 +109,7 @@ def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Co
 
 def fill(data: Data, size: int, seed: int = SEED) -> Iterator[Corpus]:
     """Yield each corpus with its own sessions and random others, up to ``size``."""
-    everything = _distinct(data.corpora)
+    everything = _deduplicate(data.corpora)
     for corpus in _select_asked(data.corpora):
         own = {session.id for session in corpus.sessions}
         others = [session for name, session in everything.items() if name not in own]
@@ -123,14 +123,14 @@ def together(data: Data) -> Iterator[Corpus]:
     """Yield one corpus, so that every question is asked of all sessions."""
     questions = tuple(question for corpus in data.corpora for question in corpus.questions)
     if questions:
-        yield Corpus(data.name, _by_time(list(_distinct(data.corpora).values())), questions)
+        yield Corpus(data.name, _by_time(list(_deduplicate(data.corpora).values())), questions)
 
 
 def _select_asked(corpora: Sequence[Corpus]) -> Iterator[Corpus]:
     return (corpus for corpus in corpora if corpus.questions)
 
 
-def _distinct(corpora: Sequence[Corpus]) -> dict[str, Session]:
+def _deduplicate(corpora: Sequence[Corpus]) -> dict[str, Session]:
     """Return sessions by id. If questions share one, the asked question's wins."""
     ordered = [*_select_asked(corpora), *(corpus for corpus in corpora if not corpus.questions)]
     found: dict[str, Session] = {}

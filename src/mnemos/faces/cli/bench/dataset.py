@@ -108,7 +108,7 @@ def _items(file: TextIO) -> Iterator[Any]:
     decoder = json.JSONDecoder()
     text, place = file.read(_PIECE), 0
     while text:
-        place = _end_of_gap(text, place)
+        place = _find_end_of_gap(text, place)
         if place == len(text):
             text, place = file.read(_PIECE), 0
             continue
@@ -124,7 +124,7 @@ def _items(file: TextIO) -> Iterator[Any]:
         yield item
 
 
-def _end_of_gap(text: str, place: int) -> int:
+def _find_end_of_gap(text: str, place: int) -> int:
     gap = _BETWEEN.match(text, place)
     return gap.end() if gap else place
 

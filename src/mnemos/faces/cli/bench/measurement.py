@@ -90,7 +90,7 @@ def measure(
         ask_all(corpus, load, taken)
         if progress is not None:
             progress(len(taken.rows) / max(1, total))
-    return summed_up(data, arrangement, taken)
+    return sum_up(data, arrangement, taken)
 
 
 def ask_all(corpus: Corpus, load: Load, taken: Taken, *, by_session: bool = True) -> None:
@@ -106,8 +106,8 @@ def ask_all(corpus: Corpus, load: Load, taken: Taken, *, by_session: bool = True
             taken.milliseconds.append((time.perf_counter() - before) * 1000)
             taken.modes[asked.mode] = taken.modes.get(asked.mode, 0) + 1
             more = asked.ask(question.text, TURNS_FOR_SESSIONS, question.asked_at) if by_session else turns
-            sessions = metrics.first_seen(session_of[turn] for turn in more)
-            taken.rows.append(metrics.scores(question, metrics.first_seen(turns), sessions))
+            sessions = metrics.list_once(session_of[turn] for turn in more)
+            taken.rows.append(metrics.scores(question, metrics.list_once(turns), sessions))
             taken.questions.append(question)
             taken.corpora.append(corpus.id)
         size = asked.file_bytes
@@ -115,7 +115,7 @@ def ask_all(corpus: Corpus, load: Load, taken: Taken, *, by_session: bool = True
     taken.file_bytes = None if size is None or taken.file_bytes is None else taken.file_bytes + size
 
 
-def summed_up(data: Data, arrangement: str, taken: Taken) -> Measured:
+def sum_up(data: Data, arrangement: str, taken: Taken) -> Measured:
     categories = [question.category for question in taken.questions]
     parts = {ALL: list(range(len(categories)))}
     for category in data.categories:
@@ -161,7 +161,7 @@ class Home:
 
 
 @contextmanager
-def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
+def open_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
     """Open a temporary home with the corpus, fully indexed. ``flags`` are settings."""
     with (
         TemporaryDirectory(prefix="mnemos-bench-") as folder,
@@ -170,7 +170,7 @@ def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
         turn_of: dict[int, str] = {}
         for session in corpus.sessions:
             memory.sessions.create_session(session.id, "bench", started_at=session.started_at)
-            ids = memory.sessions.append_messages(session.id, messages_of(session))
+            ids = memory.sessions.append_messages(session.id, make_messages(session))
             turn_of.update(zip(ids, (turn.id for turn in session.turns), strict=True))
         _index(memory)
         yield Home(memory, turn_of)
@@ -187,7 +187,7 @@ def _index(memory: Memory) -> None:
             pass
 
 
-def messages_of(session: Session) -> list[dict[str, Any]]:
+def make_messages(session: Session) -> list[dict[str, Any]]:
     return [
         {
             "role": turn.role,

@@ -81,7 +81,7 @@ def scores(question: Question, turns: Sequence[str], sessions: Sequence[str]) ->
     return found
 
 
-def first_seen(names: Iterable[str]) -> list[str]:
+def list_once(names: Iterable[str]) -> list[str]:
     """Return each name once, in order of first appearance."""
     return list(dict.fromkeys(names))
 
