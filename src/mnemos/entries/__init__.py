@@ -1,4 +1,4 @@
-"""Entries: keys and values about users behind one interface, with null, local, Honcho and plug-in backends.
+"""Entries: keys and values about users, in null, local, Honcho or plug-in backends.
 
 Names are imported on first use, because the null backend needs no database.
 """

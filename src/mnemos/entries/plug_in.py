@@ -90,5 +90,5 @@ class PlugInBackend(MemoryBackend):
 
 
 def guard(backend: MemoryBackend, name: str = "") -> MemoryBackend:
-    """Wrap a backend so that it raises only our errors. Guarded and null backends are returned as is."""
+    """Wrap a backend, unless it is null or guarded, so that it raises only our errors."""
     return backend if isinstance(backend, NullBackend | PlugInBackend) else PlugInBackend(backend, name)

@@ -1,4 +1,4 @@
-"""Reads of facts: ranked lookup, history, lists in short pages, and recording which facts were found."""
+"""Reads of facts: ranked lookup, history, pages, and references to found facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scopes, which are the units of work that facts belong to, and the turns that close and reopen them."""
+"""Scopes, the units of work that facts belong to, and the turns that close them."""
 
 from __future__ import annotations
 

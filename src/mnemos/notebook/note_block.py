@@ -56,7 +56,7 @@ def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 
 @lru_cache(maxsize=256)
 def render_entry(entry: str) -> str:
-    """Make an entry safe for a prompt: no instructions, hidden characters or rules that look like ours."""
+    """Make an entry safe for a prompt: no orders, hidden characters or rules."""
     found = find_orders(entry)
     return f"[blocked: {found[0].reason}; see the file]" if found else reveal_entry(entry)
 

@@ -1,4 +1,4 @@
-"""Accounts of answers: how the question was understood, the work of each stage, the parts of each score."""
+"""Accounts of answers: the question's meaning, the stages, and the scores' parts."""
 
 from __future__ import annotations
 

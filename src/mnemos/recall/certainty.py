@@ -130,7 +130,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def is_linked(candidate: Candidate) -> bool:
-    """True if a candidate has a word of the question or a related one, its meaning, or the time asked for."""
+    """True if a word, a related word, the meaning or the time links it to the question."""
     line, features = candidate.line, candidate.features
     return (
         bool(line.strengths) or line.cosine >= _NEAR_AT_ALL or features["in_span"] + features["of_span"] > 0

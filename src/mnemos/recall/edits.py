@@ -1,4 +1,4 @@
-"""Passages that the storage doesn't have yet: hand-edited files and entries that are not indexed.
+"""Passages that the storage lacks: hand-edited files and entries not indexed yet.
 
 People edit notes and templates by hand, and storing an entry writes only its row. A question must find both
 at once, without writing anything. So the files are compared with the storage, first by their signatures, and

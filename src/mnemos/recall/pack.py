@@ -1,4 +1,4 @@
-"""Packing of hits into text for a prompt: grouped, dated, fenced as data, within a token budget.
+"""Packing of hits into text for a prompt, within a token budget.
 
 Old text may contain instructions to the model. So the packed text says that it is data and is enclosed by two
 marks that nothing inside can write. Only our own lines begin at the margin: a heading with ``##``, a passage

@@ -1,4 +1,4 @@
-"""The reranker of deep recall: a small transformer that reads leading candidates with the question.
+"""The reranker of deep recall: a small transformer that rates leading candidates.
 
 Its weights come with the extra ``mnemos[deep]``. The folder ``reranker`` documents its training and results.
 """

@@ -1,4 +1,4 @@
-"""Similarity in meaning between a question's vector and lines, their surroundings and sentences.
+"""Similarity in meaning between a question and lines, as vectors.
 
 A static model is fast enough to embed passages without stored vectors in memory: the newest ones (``Tail``),
 hand-edited ones, and any others that are judged.

@@ -1,4 +1,4 @@
-"""Echoes: messages that only repeat what the memory returned. They are stored, but never found.
+"""Echoes: stored messages that only repeat the memory, so searches leave them out.
 
 Calls of the memory's own tools, their results, and messages that hold only recalled text get the origin
 ``memory``. Every message passes through ``append`` on its way into a session, regardless of its sender.

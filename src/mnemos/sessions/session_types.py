@@ -1,4 +1,4 @@
-"""Types that ``memory.sessions`` takes and returns: dicts whose keys editors and type checkers know."""
+"""Typed dicts that ``memory.sessions`` takes and returns."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _cut(text: str) -> str:
 
 
 def add_titles(tx: Reads, rows: Sequence[SessionRow]) -> list[SessionRow]:
-    """Return the sessions with a title each: the given one, or the first line the user wrote, if any."""
+    """Give each session a title: its own, or the user's first line, if any."""
     titles = find_titles(tx, [row.id for row in rows if row.title is None])
     return [replace(row, title=titles[row.id]) if row.id in titles else row for row in rows]
 

@@ -1,4 +1,4 @@
-"""The working history of a session, which ``get_messages`` returns: reading, guarding, retiring."""
+"""The working history of a session, which ``get_messages`` returns."""
 
 from __future__ import annotations
 

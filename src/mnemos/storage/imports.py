@@ -68,7 +68,7 @@ class ImportReads(Protocol):
         ...
 
     def owners(self, keys: Sequence[int]) -> dict[int, str]:
-        """Map known keys to the session that holds them; \"\" if that session was deleted."""
+        """Map known keys to their session, or to \"\" if it was deleted."""
         ...
 
     def keys_of(self, session_ids: Sequence[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The nearest vectors: all sign bits are compared in memory, then the signed bytes of the best are read."""
+"""Search for the nearest vectors, by sign bits in memory and then by signed bytes."""
 
 from __future__ import annotations
 

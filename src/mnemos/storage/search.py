@@ -1,4 +1,4 @@
-"""Search for every engine: it translates filters, weighs words, and relaxes queries that find nothing.
+"""Search for every engine: filters, weights of words, and relaxed queries.
 
 An engine's subclass plans and runs the queries. Its plans are opaque here.
 """
@@ -70,7 +70,7 @@ _EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT)
 
 
 def count_candidates(limit: int) -> int:
-    """Return how many matches of a single word to score. Fewer will do, as hundreds match equally well."""
+    """Return how many matches of one word to score: few, as hundreds match equally."""
     return max(300, limit * 10)
 
 

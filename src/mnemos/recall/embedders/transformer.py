@@ -1,4 +1,4 @@
-"""A transformer on this machine, through onnxruntime and tokenizers: a graph and its tokenizer in a folder.
+"""A transformer in a folder on this machine, run by onnxruntime and tokenizers.
 
 It doesn't use fastembed, which wraps these two libraries. That only supports a list of models, not any folder
 or name on the Hugging Face Hub, forbids current versions of ``huggingface_hub``, and depends on an image

@@ -328,7 +328,7 @@ class PostgresStorage:
         self._maintain(partial(schema.grant, role=role))
 
     def distribute(self) -> None:
-        """Spread the tables over the workers of Citus, by space. Raises InvalidInput, PermissionDenied."""
+        """Distribute the tables over Citus workers. Raises InvalidInput, PermissionDenied."""
         self._check_usable()
         if not self._first_settings:
             raise InvalidInput(f"{self.location} has no Citus. Create it first: CREATE EXTENSION citus.")

@@ -1,4 +1,4 @@
-"""Search in PostgreSQL: the newest matches first, in windows of message numbers that the index knows.
+"""Search in PostgreSQL: the newest matches first, in windows of message numbers.
 
 PostgreSQL reads every row with a word before it can rank one: at a million messages a word that is everywhere
 takes a second. Here a search begins with the newest two thousand messages, by a tag for each block of

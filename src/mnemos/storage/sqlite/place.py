@@ -1,4 +1,4 @@
-"""The place of a database: created atomically, identified by device and inode, rescued if it is gone.
+"""The place of a database: its files, their identity, and their rescue.
 
 SQLite continues with the files it opened, even if they were moved, replaced or deleted. Without a check,
 later writes would be acknowledged and lost.
@@ -24,7 +24,7 @@ _SECONDS = 10.0
 
 
 class Place:
-    """A database and its log, as they were when a storage opened them; without a path they are in memory."""
+    """The files of a database when it was opened. Without a path, it is in memory."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path or Path(MEMORY)
@@ -133,7 +133,7 @@ class Place:
 
 
 def make(path: Path, durability: Durability) -> None:
-    """Create a missing database. It is there whole or not at all, so an empty file is never our beginning.
+    """Create a missing database atomically, so an empty file is never one of ours.
 
     Raises Corrupt where a database was, as ``check_remains`` does.
     """
@@ -158,7 +158,7 @@ def make(path: Path, durability: Durability) -> None:
 
 
 def replace_damaged(path: Path, backup: Path) -> Path:
-    """Put a copy of a backup in the place of a database that can't be opened; return where that was moved."""
+    """Replace a database that can't be opened with a backup; return its new path."""
     files.check_backup(backup)
     with only_one(lock_of(path), wait=True):
         fresh = _clear_way(path)
@@ -174,7 +174,7 @@ def replace_damaged(path: Path, backup: Path) -> Path:
 
 
 def _save(connection: apsw.Connection, target: Path) -> str:
-    """Copy all that a connection reads to a file that is there whole or not at all; say what it holds."""
+    """Copy all that a connection reads to a file, atomically; describe the content."""
     try:
         files.back_up(connection, target, None)
     except Corrupt:

@@ -45,7 +45,7 @@ def find_stale_keys(connection: apsw.Connection) -> list[Key]:
 
 
 def replace_keys(connection: apsw.Connection, stale: Sequence[Key]) -> None:
-    """Replace each key that is still stale by the first word of its leaf, in the caller's transaction.
+    """Replace stale keys by the first words of their leaves.
 
     A leaf is found by any key above the last word of the leaf before it and up to its own first word. The key
     of a leaf that was merged away is not needed any more.
