@@ -111,7 +111,9 @@ def test_any_two_texts_are_judged(old: str, new: str) -> None:
     [
         ("I moved to York last week", "The staging server moved to port 3080"),
         ("The nightly build moved to the new cluster", "I moved to Leeds"),
+        ("Deploys run on Tuesdays", "I run every morning"),
+        ("Backups of the shop run at 02:30", "I moved to York"),
     ],
 )
-def test_the_user_and_a_thing_that_share_a_verb_are_different(old: str, new: str) -> None:
+def test_the_user_and_a_thing_that_share_at_most_a_verb_are_different(old: str, new: str) -> None:
     assert judge(old, new).verdict is Verdict.DIFFERENT

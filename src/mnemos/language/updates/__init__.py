@@ -68,10 +68,12 @@ def are_about_others(old: Claim, new: Claim) -> bool:
 
 
 def _is_unrelated(thing: Claim, own: Claim) -> bool:
-    """True if a statement is about a thing, and shares only a verb with one about the user."""
+    """True if a statement is about a thing, and shares only a verb with one about the user, or nothing."""
     shared = {token.key for token in thing.tokens} & {token.key for token in own.tokens}
+    if not shared:
+        return thing.is_impersonal and set(thing.attributes).isdisjoint(own.attributes)
     verbs = {token.key for token in (*thing.tokens, *own.tokens) if token.is_verb}
-    return thing.is_impersonal and bool(shared) and shared <= verbs
+    return thing.is_impersonal and shared <= verbs
 
 
 def are_comparable(old: Claim, new: Claim) -> bool:

@@ -39,7 +39,10 @@ _USER: Final = re.compile(
     re.IGNORECASE,
 )
 _WE: Final = re.compile(
-    r"\b(?:we|our|wir|unser\w*|nous|notre|nos|on|nosotros|nuestr[oa]s?)\b|^\w+amos\b", re.IGNORECASE
+    r"\b(?:we|our|wir|unser\w*|nous|notre|nos|nosotros|nuestr[oa]s?)\b|^\w+amos\b"
+    # French "on" begins a clause; the English one follows a word.
+    r"|(?:^|[,;]\s|\b(?:quand|si)\s)on\b",
+    re.IGNORECASE,
 )
 # We use Redis for caching.
 _PURPOSE: Final = re.compile(
