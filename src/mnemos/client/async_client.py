@@ -10,14 +10,13 @@ from collections.abc import AsyncGenerator, Callable
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from mnemos.client.change_stream import ChangeStream
 from mnemos.client.remote_memory import connect
 from mnemos.memory.call_lanes import READS, WRITES, Lanes
 from mnemos.operations import registry
 from mnemos.operations.changes import ChangeInfo
 from mnemos.operations.index import ENTRIES
+from mnemos.structs import convert
 
 # Most of the time, a thread only waits for the server.
 WIDTHS = {READS: 16, WRITES: 16}
@@ -73,7 +72,7 @@ class AsyncClient:
         return await self._lanes.run(lane, partial(self._ask, name, arguments))
 
     def _ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        return msgspec.convert(self.sync.ask(name, arguments), registry.result_of(registry.find(name)))
+        return convert(self.sync.ask(name, arguments), registry.result_of(registry.find(name)))
 
 
 def _choose_lane(name: str) -> str:

@@ -8,11 +8,10 @@ import socket
 import threading
 from typing import Any, Final
 
-import msgspec
-
 from mnemos.client.wire import Wire
 from mnemos.errors import Unavailable
 from mnemos.operations.changes import ChangeInfo
+from mnemos.structs import convert
 
 _PATH: Final = "/v1/events"
 _TRIES: Final = 8
@@ -50,7 +49,7 @@ class ChangeStream:
             elif name:
                 self._cursor, self._losses = data["cursor"], 0
                 if name != "ready":
-                    return msgspec.convert(data, ChangeInfo)
+                    return convert(data, ChangeInfo)
         return None
 
     def close(self) -> None:

@@ -8,8 +8,6 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-import msgspec
-
 from mnemos.client.remote_part import Answer, RemotePart, Via, as_list, make_part
 from mnemos.client.wire import SECONDS, Address, Wire
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotAllowed, ReadOnly, Refused
@@ -26,6 +24,7 @@ from mnemos.setting_values import check_depth
 from mnemos.settings import find_token, home_folder
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Check
+from mnemos.structs import convert
 
 _PARTS = {
     "sessions": ("remote_sessions", "PART"),
@@ -48,7 +47,7 @@ def _fields(name: str) -> frozenset[str]:
 def _read_recall(answer: Answer) -> Recall:
     return Recall(
         answer["query"],
-        msgspec.convert(answer["hits"], tuple[RecallHit, ...]),
+        convert(answer["hits"], tuple[RecallHit, ...]),
         answer["packed"],
         answer["mode"],
         answer["coverage"],
@@ -71,11 +70,11 @@ _FORGOTTEN = (
     "copies", "tables", "unsearched", "dates",
 )  # fmt: skip
 _VIA = {
-    "doctor": Via("doctor", answer=lambda found: iter(msgspec.convert(found["checks"], list[Check]))),
+    "doctor": Via("doctor", answer=lambda found: iter(convert(found["checks"], list[Check]))),
     "log": Via(
         "log",
         fixed={"full": True},
-        answer=lambda found: msgspec.convert(found["entries"], list[AuditRow]),
+        answer=lambda found: convert(found["entries"], list[AuditRow]),
     ),
     "recall": Via(
         "recall",

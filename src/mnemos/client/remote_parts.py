@@ -9,8 +9,6 @@ from datetime import date, datetime
 from operator import itemgetter
 from typing import Any
 
-import msgspec
-
 from mnemos.client.remote_part import (
     Answer,
     RemotePart,
@@ -29,6 +27,7 @@ from mnemos.facts.facts import Facts
 from mnemos.inputs import Moment, moment
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Book, Use, Version, parse_book, parse_entries
+from mnemos.structs import convert
 from mnemos.templates.session_survey import Experiment, Measure, Suggestion, Suggestions
 from mnemos.templates.template import SessionTemplate
 from mnemos.templates.template_store import Templates
@@ -336,14 +335,14 @@ class RemoteBackend(RemotePart):
 
 
 def _read_suggestions(found: Answer) -> Suggestions:
-    suggestions = msgspec.convert(found["suggestions"], tuple[Suggestion, ...])
+    suggestions = convert(found["suggestions"], tuple[Suggestion, ...])
     return Suggestions(suggestions, found["looked_at"], found["complete"])
 
 
 def _read_experiment(found: Answer) -> Experiment:
     """Convert a comparison, whose numbers are rounded."""
     counts = found["with_template"], found["without_template"], found["looked_at"], found["complete"]
-    return Experiment(*counts, msgspec.convert(found["measures"], tuple[Measure, ...]))
+    return Experiment(*counts, convert(found["measures"], tuple[Measure, ...]))
 
 
 _TEMPLATES = {
@@ -392,14 +391,14 @@ _WORKSPACE = {
     "compact": Via("sqlite_compact", answer=itemgetter("before_bytes", "after_bytes")),
     "databases": Via(
         "sqlite_databases",
-        answer=lambda found: msgspec.convert(found["databases"], list[answers.DatabaseInfo]),
+        answer=lambda found: convert(found["databases"], list[answers.DatabaseInfo]),
     ),
     "delete": Via("sqlite_delete"),
     "rename": Via("sqlite_rename"),
     "restore": Via("sqlite_restore", answer=itemgetter("snapshot")),
     "schema": Via("sqlite_schema", answer=lambda found: answers.Card(found["card"], found["tables"])),
     "snapshots": Via(
-        "sqlite_snapshots", answer=lambda found: msgspec.convert(found["snapshots"], list[answers.Snapshot])
+        "sqlite_snapshots", answer=lambda found: convert(found["snapshots"], list[answers.Snapshot])
     ),
 }
 _WORKSPACE_ADVICE = {
@@ -430,7 +429,7 @@ class RemoteWorkspace(RemotePart):
             "whole": True,
         }  # fmt: skip
         found = self._memory.ask("sqlite_query", drop_none(given))
-        results = msgspec.convert(found["results"], list[answers.StatementResult])
+        results = convert(found["results"], list[answers.StatementResult])
         for result in results:
             result.rows[:] = [[_read_cell(cell) for cell in row] for row in result.rows]
         return answers.Answer(

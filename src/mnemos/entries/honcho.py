@@ -45,6 +45,7 @@ from mnemos.entries.backend import (
 from mnemos.errors import InvalidInput, MnemosError, NotFound, PermissionDenied, TooLarge, Unavailable
 from mnemos.settings import Settings
 from mnemos.storage.entries import EntryRow
+from mnemos.structs import convert
 from mnemos.text.secrets import redact as redact_secrets
 
 T = TypeVar("T")
@@ -404,7 +405,7 @@ def _peer(user: str) -> str:
 def _parse_session(session: str, about: Any) -> Kept | None:
     """Return the entry of a session, or None if another program made or changed it."""
     try:
-        return Kept(session, msgspec.convert(json.loads(about[_ENTRY]), MemoryEntry))
+        return Kept(session, convert(json.loads(about[_ENTRY]), MemoryEntry))
     except (KeyError, TypeError, ValueError, msgspec.ValidationError):
         log.warning("the session %r at Honcho is marked as an entry of ours but can't be read", session)
         return None

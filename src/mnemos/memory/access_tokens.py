@@ -27,6 +27,7 @@ from mnemos import files
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, PermissionDenied
 from mnemos.inputs import name as check_name
 from mnemos.settings import Settings
+from mnemos.structs import analyse
 
 log = logging.getLogger("mnemos.tokens")
 
@@ -193,7 +194,7 @@ def list_tokens(settings: Settings) -> list[Token]:
         path, _LARGEST_LIST, f"Delete it, which revokes all tokens in it, or run: chmod 600 {path}"
     )
     try:
-        return [] if data is None else msgspec.json.decode(data, type=_TokenList).tokens
+        return [] if data is None else msgspec.json.decode(data, type=analyse(_TokenList)).tokens
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise PermissionDenied(f"{path} is damaged: {exc}. Delete it and create the tokens again.") from exc
 

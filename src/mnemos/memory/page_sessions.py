@@ -21,6 +21,7 @@ from mnemos import files
 from mnemos.errors import MnemosError, NotAllowed, PermissionDenied
 from mnemos.memory.access_tokens import Grant, Token, find_token, hash_token, make_token, read_private
 from mnemos.settings import Settings
+from mnemos.structs import analyse
 
 log = logging.getLogger("mnemos.tokens")
 
@@ -148,6 +149,6 @@ def _read(settings: Settings) -> _Kept:
     path = settings.home / FILE
     data = read_private(path, _LARGEST, f"Delete it, which ends all sessions of the page: {path}")
     try:
-        return _Kept() if data is None else msgspec.json.decode(data, type=_Kept)
+        return _Kept() if data is None else msgspec.json.decode(data, type=analyse(_Kept))
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise PermissionDenied(f"{path} is damaged: {exc}. Delete it and run `mnemos ui` again.") from exc

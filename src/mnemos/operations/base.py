@@ -14,6 +14,7 @@ import msgspec
 
 from mnemos.errors import Refused
 from mnemos.progress import Progress, no_progress
+from mnemos.structs import convert
 from mnemos.text.stored_text import indent_lines
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 def fill(kind: type[_Struct], source: object) -> _Struct:
     """Fill a struct from a mapping or an object's attributes, ignoring extra ones."""
-    return msgspec.convert(source, kind, from_attributes=True)
+    return convert(source, kind, from_attributes=True)
 
 
 def builtins(result: Result) -> dict[str, Any]:

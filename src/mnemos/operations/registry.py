@@ -22,6 +22,7 @@ from mnemos.operations.arguments import (
 from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 from mnemos.progress import Progress, no_progress
+from mnemos.structs import convert
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -83,7 +84,7 @@ def read(name: str, arguments: Mapping[str, Any], *, by_person: bool = False) ->
     try:
         if not by_person:
             _check_offered(kind, clean)
-        return msgspec.convert(clean, kind, strict=False)
+        return convert(clean, kind, strict=False)
     except msgspec.ValidationError as exc:
         fields = input_schema(kind)["properties"]
         raise InvalidInput(f"{name}: {explain(str(exc), clean, fields)}") from exc

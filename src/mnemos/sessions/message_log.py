@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput, NotFound
@@ -32,6 +31,7 @@ from mnemos.sessions.session_upkeep import pop_message
 from mnemos.sessions.working_history import hold_session, read_messages, retire_messages
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Storage, Writes
+from mnemos.structs import convert
 from mnemos.text.secrets import Redact
 
 _IS_TEXT = False
@@ -302,7 +302,7 @@ def _plain_messages(
     max_bytes: int,
 ) -> list[NewMessage] | None:
     try:
-        plain = msgspec.convert(messages, list[_Plain])
+        plain = convert(messages, list[_Plain])
         calls = [None if one.tool_calls is None else dump_plain(one.tool_calls) for one in plain]
     except NOT_PLAIN:
         return None

@@ -23,6 +23,7 @@ from mnemos.inputs import (
 from mnemos.sessions.session_types import Message, MetadataChange, Role, Session
 from mnemos.sessions.tool_names import call_name
 from mnemos.storage.base import Glimpse, MessageRow, NewMessage, SessionRow
+from mnemos.structs import convert
 from mnemos.text.secrets import Redact, redact_id, redact_value
 
 FORGOTTEN = "[forgotten]"
@@ -334,7 +335,7 @@ def is_storable(text: str) -> bool:
 
 def _encode_calls(value: Any, redact: Redact) -> str | None:
     try:
-        text = dump_plain(msgspec.convert(value, PlainCalls))
+        text = dump_plain(convert(value, PlainCalls))
     except NOT_PLAIN:
         return _encode_json("tool_calls", value, redact)
     return text if redact(text) is text else _encode_json("tool_calls", value, redact)

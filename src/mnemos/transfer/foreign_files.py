@@ -22,6 +22,7 @@ import msgspec
 from mnemos.errors import InvalidInput
 from mnemos.files import open_regular, zstd
 from mnemos.inputs import MAX_NAME
+from mnemos.structs import analyse, convert
 from mnemos.transfer.reader import Find, Item, Mark, OnProblem, Skipped, SourceFile, Unreadable
 
 T = TypeVar("T")
@@ -304,7 +305,7 @@ def decode_struct(data: bytes, kind: type[T]) -> T:
     """Decode JSON as a struct. ValueError if it is not JSON or has wrong types."""
     decoder = _decoders.get(kind)
     if decoder is None:
-        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
+        decoder = _decoders[kind] = msgspec.json.Decoder(analyse(kind))
     try:
         found: T = decoder.decode(data)
     except RecursionError:
@@ -312,7 +313,7 @@ def decode_struct(data: bytes, kind: type[T]) -> T:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return msgspec.convert(decode_json(data), kind)
+        return convert(decode_json(data), kind)
     return found
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from mnemos import cancellation, errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
+from mnemos.structs import convert
 from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
 from mnemos.workspace.limits import FRAME, HISTORY_PARTS, MOST_ROWS, NUMBER_TOO_LARGE, Quota
@@ -221,8 +222,8 @@ class Worker:
     def _convert(self, answer: dict[str, Any], shape: type[T]) -> T:
         try:
             if "error" in answer:
-                raise SandboxFailure(msgspec.convert(answer["error"], FailureReply))
-            return msgspec.convert(answer.get("value"), shape)
+                raise SandboxFailure(convert(answer["error"], FailureReply))
+            return convert(answer.get("value"), shape)
         except msgspec.ValidationError as exc:
             self._drop(kill=True)
             raise Unavailable(

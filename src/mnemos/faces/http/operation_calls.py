@@ -25,6 +25,7 @@ from mnemos.operations.base import Operation, Result, builtins
 from mnemos.progress import Progress
 from mnemos.settings import act_as
 from mnemos.storage.stores.audit import collect_entries
+from mnemos.structs import analyse
 
 _Outcome = TypeVar("_Outcome")
 
@@ -201,7 +202,7 @@ def read_json(name: str, body: bytes, *, by_person: bool) -> Operation:
 
 @cache
 def _decoder(name: str) -> msgspec.json.Decoder[Operation]:
-    return msgspec.json.Decoder(registry.find(name), strict=False)
+    return msgspec.json.Decoder(analyse(registry.find(name)), strict=False)
 
 
 def read_arguments(body: bytes) -> dict[str, Any]:

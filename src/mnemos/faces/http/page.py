@@ -22,6 +22,7 @@ from mnemos.faces.http.replies import Reply, encode
 from mnemos.faces.http.scopes import list_allowed
 from mnemos.memory.access_tokens import Grant, Scope
 from mnemos.memory.page_sessions import PageSessions
+from mnemos.structs import analyse
 
 SESSION_PATH: Final = "/page/session"
 SESSION_BYTES: Final = 4096
@@ -81,7 +82,7 @@ class Page:
 
 def _read(body: bytes) -> _Asked:
     try:
-        return msgspec.json.decode(body, type=_Asked)
+        return msgspec.json.decode(body, type=analyse(_Asked))
     except (msgspec.MsgspecError, UnicodeDecodeError) as exc:
         raise InvalidInput(f"The body must be JSON with a code or a space: {exc}.") from exc
 

@@ -22,6 +22,7 @@ import msgspec
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
 from mnemos.files import open_regular, scratch_folder, zstd
+from mnemos.structs import convert
 from mnemos.transfer.archive.manifest import (
     FORMAT,
     KIND,
@@ -394,7 +395,7 @@ def _parse_manifest(data: bytes, where: Path) -> Manifest:
         raise InvalidInput(f"{where} is not a Mnemos archive: the kind in its {MANIFEST} is not {KIND!r}")
     _check_format(head.get("format"), str(head.get("mnemos"))[:20], where)
     try:
-        manifest = msgspec.convert(head, Manifest)
+        manifest = convert(head, Manifest)
     except msgspec.ValidationError as exc:
         raise InvalidInput(f"{where}: its {MANIFEST} can't be read: {exc}") from exc
     for text in (manifest.space, manifest.made_at, manifest.mnemos):

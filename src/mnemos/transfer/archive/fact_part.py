@@ -25,6 +25,7 @@ from mnemos.language.threats import scan
 from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, FactRow, ScopeRow, Wanted
+from mnemos.structs import convert
 from mnemos.text.secrets import redact, redact_id, redact_value
 from mnemos.transfer.archive.manifest import (
     MessagePlaces,
@@ -356,7 +357,7 @@ class FactPart:
 
 def parse_fact(row: dict[str, Any]) -> FactLine:
     """Parse a fact, refusing one that would break the lines facts are printed in."""
-    line = msgspec.convert(row, FactLine)
+    line = convert(row, FactLine)
     if normalize_target(line.target) != line.target:
         raise InvalidInput(f"The target {line.target[:100]!r} is not normalized.")
     if _INVISIBLE.search(line.content):
@@ -378,13 +379,13 @@ def make_row(line: FactLine, clean: Callable[[str], str], **known: Any) -> FactR
 
 
 def _parse_scope(row: dict[str, Any]) -> ScopeRow:
-    line = msgspec.convert(row, ScopeLine)
+    line = convert(row, ScopeLine)
     label = normalize_label(line.label)
     return ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
 
 
 def _parse_conflict(row: dict[str, Any]) -> ConflictLine:
-    line = msgspec.convert(row, ConflictLine)
+    line = convert(row, ConflictLine)
     if line.reason not in (CONTRADICTS, MAY_REPLACE):
         raise InvalidInput(f"{line.reason[:100]!r} is not a valid reason for a conflict")
     return line

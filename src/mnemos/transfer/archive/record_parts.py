@@ -19,6 +19,7 @@ from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow, split_labels
 from mnemos.storage.imports import KEY_BITS
+from mnemos.structs import convert
 from mnemos.templates.template import MAX_NAME, SessionTemplate
 from mnemos.templates.tool_calls import clean_example
 from mnemos.text.secrets import redact, redact_id
@@ -106,7 +107,7 @@ class EntryPart:
 
     def parse(self, row: dict[str, Any]) -> EntryRow:
         """Check a line and return the entry, with secrets redacted."""
-        line = msgspec.convert(row, EntryLine)
+        line = convert(row, EntryLine)
         metadata = encode_metadata(line.metadata)
         labels = [redact_id(label, self._redact) for label in line.namespace or [line.user_id]]
         value, encoded = encode_value(line.key, line.value, self._most, self._redact)
@@ -205,7 +206,7 @@ class LedgerPart:
                 compared.add(f"the imported key {key}", key in known or None)
 
     def _parse_key(self, row: dict[str, Any]) -> LedgerLine:
-        line = msgspec.convert(row, LedgerLine)
+        line = convert(row, LedgerLine)
         session = optional_name("session_id", line.session_id)
         return LedgerLine(line.key, session and redact_id(session, self._redact))
 

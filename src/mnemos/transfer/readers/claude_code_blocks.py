@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemos.structs import convert
 from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count, remember
 from mnemos.transfer.reader import ImportedMessage, Item, Skipped
 from mnemos.transfer.readers.injected_text import SplitText, describe_injected, split_injected
@@ -140,7 +141,7 @@ class Line(msgspec.Struct):
         if self.attachment is None or self.attachment.type != "queued_command":
             return None
         try:
-            typed: Content = msgspec.convert(self.attachment.prompt, Content)
+            typed: Content = convert(self.attachment.prompt, Content)
         except msgspec.ValidationError:
             return None
         return typed

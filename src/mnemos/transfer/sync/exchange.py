@@ -20,6 +20,7 @@ from mnemos.errors import InvalidInput, ReadOnly, Refused
 from mnemos.notebook.notes import parse_book
 from mnemos.progress import Progress, part_of
 from mnemos.storage.tombstones import make_key
+from mnemos.structs import convert
 from mnemos.transfer.archive.archive_import import lock_imports
 from mnemos.transfer.sync.fact_merge import KnownThere, fact_key_of, merge_facts, merge_scopes
 from mnemos.transfer.sync.record_merge import (
@@ -106,7 +107,7 @@ def checking(name: str) -> Iterator[None]:
 
 def check_digests(found: Any) -> dict[str, str]:
     """Check the digests that the other side sent."""
-    digests = msgspec.convert(found, dict[str, str])
+    digests = convert(found, dict[str, str])
     if len(digests) > _MOST_ADDRESSES:
         raise Refused(f"The other side lists {len(digests):,} parts. The limit is {_MOST_ADDRESSES:,}.")
     for address in digests:
@@ -151,7 +152,7 @@ class Answering:
                     self._state = State(self._memory)
                     return {"digests": self._state.digests}
                 case {"ask": "fetch", "addresses": list(addresses)} if len(addresses) <= _AT_ONCE:
-                    return {"records": self._fetch(msgspec.convert(addresses, list[str]))}
+                    return {"records": self._fetch(convert(addresses, list[str]))}
                 case {"ask": "merge", "items": list(items)}:
                     self._state = None
                     return merge_items(self._memory, items).as_dict()
@@ -183,9 +184,9 @@ def merge_items(memory: Memory, items: Sequence[Any]) -> Tally:
     for item in items:
         match item:
             case {"session": dict(header), "skip": int(skip), "messages": list(messages)} if skip >= 0:
-                sessions.append(IncomingSession(header, skip, msgspec.convert(messages, list[Record])))
+                sessions.append(IncomingSession(header, skip, convert(messages, list[Record])))
             case {"address": str(address), "records": list(found)}:
-                records[address] = msgspec.convert(found, list[Record])
+                records[address] = convert(found, list[Record])
             case _:
                 raise InvalidInput("it is neither a session nor a part of a memory")
     check_digests(dict.fromkeys(records, ""))
@@ -281,7 +282,7 @@ def _check_hello(memory: Memory, name: str, hello: Record) -> None:
         )
     if hello.get("home") == identify(memory):
         raise Refused(f"{name} is this memory itself. There is nothing to sync.")
-    check_clock(name, msgspec.convert(hello.get("at"), float), memory.clock())
+    check_clock(name, convert(hello.get("at"), float), memory.clock())
 
 
 def check_clock(name: str, there: float, here: float) -> None:
@@ -310,7 +311,7 @@ def _exchange_removed(memory: Memory, peer: Peer, theirs: Digests, report: Repor
 
 
 def _send(peer: Peer, items: list[Record], report: Report) -> None:
-    report.sent.include(msgspec.convert(peer.ask({"ask": "merge", "items": items}), Tally))
+    report.sent.include(convert(peer.ask({"ask": "merge", "items": items}), Tally))
 
 
 def fetch(peer: Peer, addresses: Sequence[str]) -> dict[str, list[Record]]:
@@ -319,7 +320,7 @@ def fetch(peer: Peer, addresses: Sequence[str]) -> dict[str, list[Record]]:
     left = list(addresses)
     while left:
         asked = left[:_AT_ONCE]
-        reply = msgspec.convert(
+        reply = convert(
             peer.ask({"ask": "fetch", "addresses": asked}).get("records"), dict[str, list[Record]]
         )
         new = {address: records for address, records in reply.items() if address in asked}

@@ -24,6 +24,7 @@ from mnemos.language.updates import Verdict
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import MAY_REPLACE, FactRow, ScopeRow
 from mnemos.storage.tombstones import Tombstone, make_key
+from mnemos.structs import convert
 from mnemos.text.secrets import redact, redact_id
 from mnemos.transfer.archive import fact_part
 from mnemos.transfer.archive.manifest import Moment, split_batches
@@ -56,7 +57,7 @@ class IncomingFact:
 
 def merge_scopes(memory: Memory, records: Sequence[Record], tally: Tally) -> None:
     """Merge units of work. The last opening or closing counts."""
-    lines = [msgspec.convert(record, fact_part.ScopeLine) for record in records]
+    lines = [convert(record, fact_part.ScopeLine) for record in records]
     for line in lines:
         label = normalize_label(line.label)
         memory.storage.write(lambda tx: _merge_scope(tx, label, line, tally))  # noqa: B023
@@ -151,7 +152,7 @@ def _parse(memory: Memory, record: Record, tally: Tally) -> IncomingFact | None:
         session_id=line.session_id and redact_id(line.session_id, clean),
         user_id=line.user_id and redact_id(line.user_id, clean),
     )
-    place = None if said is None else msgspec.convert(said, Said)
+    place = None if said is None else convert(said, Said)
     return IncomingFact(fact, by, place, fact_part.prepare(fact))
 
 

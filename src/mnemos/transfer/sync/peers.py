@@ -19,6 +19,7 @@ import msgspec
 from mnemos import files
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.progress import Progress
+from mnemos.structs import analyse
 from mnemos.transfer.archive.archive_import import lock_imports
 from mnemos.transfer.sync.exchange import (
     VERSION,
@@ -263,7 +264,7 @@ class SyncFolder:
         """Return a machine's listing; None for another space or an incomplete one."""
         try:
             data = _unpack(self._root / home / _MANIFEST)
-            listing = msgspec.json.decode(data, type=Listing)
+            listing = msgspec.json.decode(data, type=analyse(Listing))
         except (OSError, zlib.error, msgspec.DecodeError) as exc:
             if report is not None:
                 reason = "a list that is not whole"

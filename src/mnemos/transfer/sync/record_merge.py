@@ -21,6 +21,7 @@ from mnemos.storage.base import Writes
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import EntryRow
 from mnemos.storage.tombstones import Tombstone
+from mnemos.structs import convert
 from mnemos.templates.template import SessionTemplate
 from mnemos.templates.template_store import KIND as TEMPLATE
 from mnemos.templates.template_store import removal_key as template_removal_key
@@ -55,7 +56,7 @@ def read_removed(records: Sequence[Record]) -> list[Tombstone]:
     """Check another machine's removals."""
     stones = []
     for record in records:
-        line = msgspec.convert(record, RemovedLine)
+        line = convert(record, RemovedLine)
         if line.kind == "message":
             parse_message_key(line.key)
         stones.append(Tombstone(line.kind, line.key, line.at, line.forgotten))
@@ -200,7 +201,7 @@ def _erase_log(memory: Memory, tx: Writes, book: Book) -> None:
 def merge_notes(memory: Memory, book: Book, records: Sequence[Record], tally: Tally) -> None:
     """Merge a file's notes in the order they came, as far as there is room."""
     stones, notebook = _read_stones(memory, NOTE), memory.notebook
-    lines = [msgspec.convert(record, NoteLine) for record in records]
+    lines = [convert(record, NoteLine) for record in records]
     there = {one.text: one.at for one in lines if note_removal_key(book, one.at, one.text) not in stones}
     here = {entry: at for (file, entry), at in read_note_times(memory).items() if file is book}
     order = [one.text for one in sorted(lines, key=lambda one: one.place) if one.text in there]
@@ -260,7 +261,7 @@ def merge_templates(memory: Memory, records: Sequence[Record], tally: Tally) -> 
     stones = _read_stones(memory, TEMPLATE)
     for record in records:
         fields = dict(record)
-        own, at = fields.pop(OWN, {}), msgspec.convert(fields.pop("changed_at", None), Moment)
+        own, at = fields.pop(OWN, {}), convert(fields.pop("changed_at", None), Moment)
         uses = own.get("usage_count", 0) if isinstance(own, dict) else 0
         template = parse_template(fields | {"usage_count": uses})
         if not _is_gone(at, stones.get(template_removal_key(template))):

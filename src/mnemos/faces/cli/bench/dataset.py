@@ -23,6 +23,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.faces.cli.bench import locomo, longmemeval
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, Turn
 from mnemos.language.moments import read_moment
+from mnemos.structs import convert
 
 _PIECE = 1 << 20
 # The separators between the items of a list, or between lines.
@@ -161,7 +162,7 @@ class _Item(msgspec.Struct):
 
 
 def read_lines(item: Any, left_out: Counter[str]) -> Corpus:
-    read = msgspec.convert(item, _Item)
+    read = convert(item, _Item)
     sessions = tuple(_session(one) for one in read.sessions if one.messages)
     if not sessions:
         raise InvalidInput(f"{read.id} has no session with messages")

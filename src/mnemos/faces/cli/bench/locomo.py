@@ -14,6 +14,7 @@ import msgspec
 
 from mnemos.errors import InvalidInput
 from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn
+from mnemos.structs import convert
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop")
 # The conversation has no answer to these questions, so there is nothing to recall.
@@ -51,7 +52,7 @@ class _Item(msgspec.Struct):
 
 def corpus(item: Any, left_out: Counter[str]) -> Corpus:
     """Read one conversation. ``left_out`` counts questions that can't be used."""
-    read = msgspec.convert(item, _Item)
+    read = convert(item, _Item)
     sessions = _sessions(read.conversation)
     if not sessions:
         raise InvalidInput(f"conversation of {read.sample_id} has no session_N with turns")
@@ -104,7 +105,7 @@ def _sessions(conversation: dict[str, Any]) -> list[Session]:
 def _session(number: int, conversation: dict[str, Any]) -> Session:
     name = f"session_{number}"
     try:
-        said = msgspec.convert(conversation[name], list[_Turn])
+        said = convert(conversation[name], list[_Turn])
     except msgspec.ValidationError as exc:
         raise InvalidInput(f"conversation.{name}: {exc}") from exc
     when = conversation.get(f"{name}_date_time")

@@ -11,6 +11,7 @@ import msgspec
 
 from mnemos.errors import InvalidInput
 from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn
+from mnemos.structs import convert
 
 CATEGORIES = (
     "single-session-user", "single-session-assistant", "single-session-preference", "multi-session",
@@ -42,7 +43,7 @@ class _Item(msgspec.Struct):
 
 def corpus(item: Any, left_out: Counter[str]) -> Corpus:
     """Read one question with its sessions. Without an answer, only the sessions count."""
-    read = msgspec.convert(item, _Item)
+    read = convert(item, _Item)
     counts = {len(read.haystack_sessions), len(read.haystack_session_ids), len(read.haystack_dates)}
     if len(counts) > 1:
         raise InvalidInput(
