@@ -134,6 +134,7 @@ def test_hostile_text_of_errors_actors_and_reports_stays_text(
 def test_invisible_characters_have_marks(hostile: Server, open_page: Open) -> None:
     seen = open_page(hostile)
     seen.visit("sessions/bad-61")
+    expect(seen.page.locator(".message .mark").first).to_be_visible()
     marks = set(seen.page.locator(".message .mark").all_inner_texts())
     assert {"U+202E", "U+200B", "U+2060", "U+FEFF"} <= marks
 
