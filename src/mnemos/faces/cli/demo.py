@@ -69,8 +69,8 @@ def _walk(console: Console, home: Path) -> None:
     with Memory.at(home, disabled=False, embedder="static") as memory:
         stored = memory.sessions.import_sessions(history(time.time()))
         console.print(
-            f"[bold]Filled a home[/bold] with {len(stored['imported'])} conversations of "
-            f"{stored['messages']} messages, from three months in which a person and an agent build a shop.\n"
+            f"[bold]Filled a home[/bold] with {len(stored['imported'])} conversations "
+            f"({stored['messages']} messages): over three months, a person and an agent build a shop.\n"
         )
         for question, lesson in _QUESTIONS:
             _ask(console, memory, question, lesson)
