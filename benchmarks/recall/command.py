@@ -45,8 +45,6 @@ def main(arguments: Sequence[str]) -> None:
         if files:
             _keep(mixed.run(files, ways, missing), options)
         else:
-            # Deep recall was trained on these conversations.
-            ways.pop("mnemos deep", None)
             ways["mnemos, in its project"] = own.in_projects
             _keep(replace(mixed.run([own.read(for_reports=True)], ways, missing), name="recall-own"), options)
         return
@@ -110,7 +108,7 @@ def _learn(files: Sequence[Data], options: argparse.Namespace) -> None:
     from benchmarks.recall import learn
 
     tables = learn.run(
-        files,
+        [*files, *own.read_files(for_reports=False)],
         pools=options.pool,
         lexical=options.lexical,
         folds=options.folds,
@@ -140,7 +138,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument(
-        "--mixed", action="store_true", help="compare alone with everything in one home; no data: our own"
+        "--mixed",
+        action="store_true",
+        help="compare alone with everything in one home; no data: our own held-out conversations",
     )
     parser.add_argument(
         "--ways", nargs="+", metavar="WAY", help="only these, such as mnemos; with --mixed, too"

@@ -1,13 +1,12 @@
-"""The conversations of ``reranker/conversations.txt``, whose questions use other words than the answers.
+"""Our own conversations in ``reranker/conversations``: friends, messages, assistants, work.
 
-No weight of the default ranker was fitted on them. Every other conversation is for calibration, and the rest
-for reports.
+Of each file, every fifth conversation is held out: nothing was trained, fitted or chosen on it. The figures
+that are reported come from these.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +16,9 @@ from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Sessio
 from mnemos.faces.cli.bench.measurement import Home, make_messages
 from mnemos.memory import Memory
 
-FILE = Path(__file__).parents[2] / "reranker" / "conversations.txt"
-NAMES_SOMEBODY, NAMES_NOBODY = "names somebody", "names nobody"
+FOLDER = Path(__file__).parents[2] / "reranker" / "conversations"
+KINDS = ("single", "multi", "when", "infer", "advice")
+EVERY = 5
 ROLES = ("user", "assistant")
 # A conversation begins at nine; its lines are a minute apart.
 MORNING = 9 * 3600.0
@@ -26,38 +26,50 @@ MINUTE = 60.0
 DAY = 86_400.0
 
 
+def read_files(*, for_reports: bool) -> list[Data]:
+    """Return the held-out conversations of each file, or the others, one corpus per conversation."""
+    return [_read_file(path, for_reports=for_reports) for path in sorted(FOLDER.glob("*.txt"))]
+
+
 def read(*, for_reports: bool) -> Data:
-    """Return the half for reports or the half for calibration, one corpus per conversation."""
-    parts = FILE.read_text(encoding="utf-8").split("\n===\n")
-    chosen = [(number, part) for number, part in enumerate(parts) if number % 2 == for_reports]
-    corpora = tuple(_read_conversation(f"own-{number}", part) for number, part in chosen)
-    return Data("own", Format.LOCOMO, corpora, (NAMES_SOMEBODY, NAMES_NOBODY))
+    """Return the held-out conversations of all files, or the others, as one."""
+    files = read_files(for_reports=for_reports)
+    return Data("own", Format.LOCOMO, tuple(corpus for data in files for corpus in data.corpora), KINDS)
+
+
+def _read_file(path: Path, *, for_reports: bool) -> Data:
+    parts = path.read_text(encoding="utf-8").split("\n===\n")
+    chosen = [(n, part) for n, part in enumerate(parts) if (n % EVERY == EVERY - 1) == for_reports]
+    corpora = tuple(_read_conversation(f"own-{path.stem}-{n}", part) for n, part in chosen)
+    return Data(f"own {path.stem}", Format.LOCOMO, corpora, KINDS)
 
 
 def _read_conversation(name: str, text: str) -> Corpus:
     said, _, asked = text.partition("\n---\n")
     sessions = tuple(_read_sessions(name, said))
     turns = [(session.id, turn) for session in sessions for turn in session.turns]
-    names = {turn.speaker for _, turn in turns if turn.speaker}
     asked_at = turns[-1][1].at + DAY
     questions = []
     for number, row in enumerate(asked.splitlines()):
-        places, tab, question = row.partition("\t")
-        if not tab:
-            continue
-        named = names.intersection(re.findall(r"\w+", question))
+        places, kind, question = row.split("\t")
         evidence = [turns[int(place) - 1] for place in places.split(",")]
         questions.append(
             Question(
                 f"{name}?{number}",
                 question,
-                NAMES_SOMEBODY if named else NAMES_NOBODY,
+                kind,
                 asked_at,
                 tuple(turn.id for _, turn in evidence),
                 tuple(session for session, _ in evidence),
             )
         )
     return Corpus(name, sessions, tuple(questions))
+
+
+def join(corpora: Sequence[Corpus], name: str) -> Corpus:
+    """Return one corpus with the sessions and questions of all."""
+    sessions = sorted((s for c in corpora for s in c.sessions), key=lambda s: (s.started_at, s.id))
+    return Corpus(name, tuple(sessions), tuple(q for corpus in corpora for q in corpus.questions))
 
 
 def _read_sessions(name: str, said: str) -> Iterator[Session]:

@@ -1,8 +1,8 @@
 """``python -m benchmarks recall --walk``: fourteen questions to a home with two years of mixed history.
 
-The home has the conversations written for the reranker, none of which the ranking was tuned on: chats of
-friends, meetings of teams and talks with an assistant, plus an agent's sessions with tool calls in two
-projects, a note, and a few facts and their updates. The chats are moved eight months back. The table says
+The home has some of the conversations written for the reranker: chats of friends, meetings of teams and talks
+with an assistant, plus an agent's sessions with tool calls in two projects, a note, and a few facts and their
+updates. The chats are moved eight months back. The table says
 whether the text that a model would get has the answer; ``--show`` prints that text for each question.
 """
 
@@ -18,7 +18,7 @@ import mnemos
 from benchmarks.report import Result, Table
 from mnemos.testing import FixedClock
 
-CONVERSATIONS = Path(__file__).resolve().parents[2] / "reranker" / "conversations.txt"
+CONVERSATIONS = Path(__file__).resolve().parents[2] / "reranker" / "conversations" / "various.txt"
 SOURCES = {"assistant": "chatgpt", "chat": "messenger", "team": "meetings"}
 BACK = 243 * 86_400.0
 ASKED_AT = datetime(2025, 12, 16, 9, tzinfo=UTC).timestamp()
