@@ -37,8 +37,8 @@ UNNAMED_BY_WORDS: Final[Mapping[str, float]] = {
 # Unrelated texts score up to this by chance.
 _NEAR_AT_ALL = 0.2
 # The minimum share of the best score for a hit, with and without a part of the question in it.
-_LEAST_LINKED = 0.25
-_LEAST = 0.4
+_LEAST_LINKED = 0.3
+_LEAST = 0.45
 _FIRST = 10
 _LOOKED_AT = 5
 _NEAR = 3

@@ -36,6 +36,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "replies": Reason(
         "conversation", "reply", "It follows somebody else's question that has words of this one."
     ),
+    "follows": Reason("conversation", "before", "It is short, and the lines before it are near in meaning."),
     "elsewhere": Reason("conversation", "other project", "Its conversation is about another project."),
     "speaker": Reason("who", "speaker", "The person that is asked about said it, or is named in it."),
     "of_named": Reason(
@@ -48,6 +49,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "time": Reason("answer", "a time", "The question asks for a time, and it has one."),
     "number": Reason("answer", "a number", "The question asks for a number, and it has one."),
     "name": Reason("answer", "a name", "The question asks for a name, and it has one."),
+    "length": Reason("answer", "length", "A longer line says more."),
     "asks": Reason("answer", "asks", "It asks more than it states."),
     "repeats": Reason("answer", "same question", "It is the same question, asked before."),
     "in_span": Reason("time", "from that time", "It is from the time asked about, or from shortly after."),
