@@ -1,59 +1,52 @@
-"""Make the lists that the reranker learns from: a question, lines that answer it, and lines that do not.
+"""Make the lists that the reranker learns from: questions, and the lines that recall ranks first for them.
 
-    python reranker/lists.py SOURCES OUT.jsonl
+    python -m reranker.lists SOURCES OUT.jsonl
+    python -m reranker.lists --check DATA... OUT.jsonl
 
-``SOURCES`` is a folder with one folder per data set; README.md beside this file lists them. A line of the
-output is ``{"set", "question", "right": [text, ...], "wrong": [text, ...]}``: lines as the model reads them.
-The wrong ones are those that look most like the question.
+``SOURCES`` is a folder with one folder per data set; README.md beside this file lists them. With ``--check``,
+the lists are for measuring: from files of LoCoMo or LongMemEval, or from our held-out conversations if
+``DATA`` is ``own``. A list is a JSON object on a line: ``set``, ``category``, ``question``, ``lines`` as the
+model reads them, their ``scores``, ``ids`` and ``sessions``, and the ``turns`` and ``wanted_sessions`` that
+answer.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import re
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
+from benchmarks.recall import own
 
+from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn, arrangements
+from mnemos.faces.cli.bench.dataset import read
+from mnemos.faces.cli.bench.measurement import open_home
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.reranker import render, words_of
+from mnemos.storage.base import Filters
 
 Line = tuple[str, str]  # speaker, text
-SEED = 20
-NEAR = 20
+Asked = tuple[str, list[int]]  # a question, and the places of the lines that answer it
+SEED = 3
+# The number of candidates in a list.
+LEARNT, CHECKED = 32, 40
+# The number of our own conversations in one home, and of texts of other sets.
+TOGETHER = 24
+TEXTS = {"friends": 25, "meetings": 1, "sections": 25, "paragraphs": 5, "facts": 5}
 POOLED = 6
 LONGEST_SPAN = 20
+START, DAY, MINUTE = 1.7e9, 86_400.0, 60.0
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(A-Z0-9])")
 _NOISE = re.compile(r"\{\w+\}|\s+(?=[.,?!])")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, the lines it is asked of, and the places of those that answer."""
-
-    source: str
-    question: str
-    lines: list[Line]
-    answers: list[int]
-
-
-def read_own(path: Path) -> Iterator[Asked]:
-    """Read the conversations written for this: turns, and questions with the numbers of those that answer."""
-    for conversation in path.read_text(encoding="utf-8").split("\n===\n"):
-        said, _, asked = conversation.partition("\n---\n")
-        turns = [row for row in said.splitlines() if "\t" in row and not row.startswith("@")]
-        lines: list[Line] = [(speaker, text) for speaker, _, text in (row.partition("\t") for row in turns)]
-        for row in asked.splitlines():
-            numbers, tab, question = row.partition("\t")
-            if tab:
-                yield Asked("own", question, lines, [int(number) - 1 for number in numbers.split(",")])
-
-
-def read_friends(folder: Path) -> Iterator[Asked]:
+def read_friends(folder: Path) -> Iterator[tuple[list[Line], list[Asked]]]:
     """Read FriendsQA: questions about scenes, answered by utterances."""
     for path in sorted(folder.glob("friendsqa_*.json")):
         for scene in json.loads(path.read_bytes())["data"]:
@@ -62,64 +55,69 @@ def read_friends(folder: Path) -> Iterator[Asked]:
                     (", ".join(name.split()[0] for name in turn["speakers"]), _clean(turn["utterance"]))
                     for turn in paragraph["utterances:"]
                 ]
-                for qa in paragraph["qas"]:
-                    answers = sorted({answer["utterance_id"] for answer in qa["answers"]})
-                    yield Asked("friends", qa["question"], lines, answers)
+                yield (
+                    lines,
+                    [
+                        (qa["question"], sorted({answer["utterance_id"] for answer in qa["answers"]}))
+                        for qa in paragraph["qas"]
+                    ],
+                )
 
 
-def read_meetings(folder: Path, embedder: StaticEmbedder) -> Iterator[Asked]:
+def read_meetings(folder: Path) -> Iterator[tuple[list[Line], list[Asked]]]:
     """Read QMSum: of the span of turns that answers, the two nearest to the written answer."""
+    embedder = StaticEmbedder()
     for path in sorted(folder.rglob("*.json")):
         meeting = json.loads(path.read_bytes())
         lines = [(turn["speaker"], _clean(turn["content"])) for turn in meeting["meeting_transcripts"]]
+        asked: list[Asked] = []
         for query in meeting["specific_query_list"]:
             spans = [(int(first), int(last)) for first, last in query["relevant_text_span"]]
             inside = [n for first, last in spans for n in range(first, min(last + 1, len(lines)))]
-            if not inside or len(inside) > LONGEST_SPAN:
-                continue
-            vectors = embedder.embed([query["answer"], *(lines[n][1] for n in inside)])
-            best = np.argsort(-(vectors[1:] @ vectors[0]))[:2]
-            wrong = [n for n in range(len(lines)) if n not in inside]
-            kept = sorted(wrong + [inside[int(place)] for place in best])
-            answers = [kept.index(inside[int(place)]) for place in best]
-            yield Asked("meetings", query["query"], [lines[n] for n in kept], sorted(answers))
+            if inside and len(inside) <= LONGEST_SPAN:
+                vectors = embedder.embed([query["answer"], *(lines[n][1] for n in inside)])
+                best = np.argsort(-(vectors[1:] @ vectors[0]))[:2]
+                asked.append((query["query"], sorted(inside[int(place)] for place in best)))
+        yield lines, asked
 
 
-def read_sections(folder: Path) -> Iterator[Asked]:
+def read_sections(folder: Path) -> Iterator[tuple[list[Line], list[Asked]]]:
     """Read SelQA: questions with the sentences of a section, some of which answer."""
     for path in sorted(folder.glob("selqa-ass-*.json")):
         for item in json.loads(path.read_bytes()):
-            lines = [("", text) for text in item["candidates"]]
-            yield Asked("sections", item["question"], lines, item["answers"])
+            yield [("", text) for text in item["candidates"]], [(item["question"], item["answers"])]
 
 
-def read_paragraphs(folder: Path) -> Iterator[Asked]:
+def read_paragraphs(folder: Path) -> Iterator[tuple[list[Line], list[Asked]]]:
     """Read files in the format of SQuAD, sentence by sentence."""
     for path in sorted(folder.glob("*.json")):
         for article in json.loads(path.read_bytes())["data"]:
             for paragraph in article["paragraphs"]:
-                starts, lines = _sentences(paragraph["context"])
+                starts, lines = _split(paragraph["context"])
+                asked = []
                 for qa in paragraph["qas"]:
                     at = qa["answers"][0]["answer_start"]
-                    place = max(n for n, start in enumerate(starts) if start <= at)
-                    yield Asked("paragraphs", qa["question"], [("", text) for text in lines], [place])
+                    asked.append((qa["question"], [max(n for n, start in enumerate(starts) if start <= at)]))
+                yield [("", text) for text in lines], asked
 
 
-def read_strategies(folder: Path, chance: random.Random) -> Iterator[Asked]:
+def read_strategies(folder: Path) -> Iterator[tuple[list[Line], list[Asked]]]:
     """Read StrategyQA: questions with the facts needed to answer them, among those of others."""
+    chance = random.Random(SEED)
     items = json.loads((folder / "train.json").read_bytes())
     for start in range(0, len(items) - POOLED, POOLED):
         pool = items[start : start + POOLED]
         # Shuffled: neighbours would give each other away.
         facts = sorted((fact for item in pool for fact in item["facts"]), key=lambda _: chance.random())
-        lines = [("", fact) for fact in facts]
-        for item in pool:
-            if item["facts"]:
-                answers = sorted({facts.index(fact) for fact in item["facts"]})
-                yield Asked("facts", item["question"], lines, answers)
+        asked = [
+            (item["question"], sorted({facts.index(fact) for fact in item["facts"]}))
+            for item in pool
+            if item["facts"]
+        ]
+        yield [("", fact) for fact in facts], asked
 
 
-def _sentences(context: str) -> tuple[list[int], list[str]]:
+def _split(context: str) -> tuple[list[int], list[str]]:
     starts, texts, at = [], [], 0
     for text in _SENTENCE.split(context):
         at = context.index(text, at)
@@ -133,52 +131,95 @@ def _clean(text: str) -> str:
     return " ".join(_NOISE.sub("", text).split())
 
 
-def add_wrong(asked: Iterable[Asked], embedder: StaticEmbedder) -> Iterator[dict[str, object]]:
-    """Add to each question the wrong lines that look most like it."""
-    last: list[Line] = []
-    vectors = np.zeros((0, embedder.dim), np.float32)
-    for one in asked:
-        if one.lines is not last:
-            vectors = embedder.embed([f"{speaker} {text}" for speaker, text in one.lines])
-            last = one.lines
-        cosines = vectors @ embedder.embed([one.question])[0]
-        wrong = [int(n) for n in np.argsort(-cosines) if int(n) not in one.answers]
-        words = words_of(one.question)
-        yield {
-            "set": one.source,
-            "question": one.question,
-            "right": [_render(one.lines, n, words) for n in one.answers],
-            "wrong": [_render(one.lines, n, words) for n in wrong[:NEAR]],
-        }
+def make_homes(name: str, texts: Iterable[tuple[list[Line], list[Asked]]]) -> Iterator[Corpus]:
+    """Put several texts of a data set into one home, each as a session."""
+    every = list(texts)
+    for start in range(0, len(every), TEXTS[name]):
+        sessions: list[Session] = []
+        questions: list[Question] = []
+        for number, (lines, asked) in enumerate(every[start : start + TEXTS[name]]):
+            at = START + number * DAY
+            session = f"{name}/{start + number}"
+            turns = tuple(
+                Turn(f"{session}/{place}", "user", speaker or None, text or "-", at + MINUTE * place)
+                for place, (speaker, text) in enumerate(lines)
+            )
+            sessions.append(Session(session, at, turns))
+            for n, (text, places) in enumerate(asked):
+                wanted = tuple(turns[place].id for place in places)
+                questions.append(Question(f"{session}?{n}", text, "", 0.0, wanted, (session,) * len(wanted)))
+        now = START + TEXTS[name] * DAY
+        yield Corpus(name, tuple(sessions), tuple(replace(one, asked_at=now) for one in questions))
 
 
-def _render(lines: list[Line], place: int, words: frozenset[str]) -> str:
-    before = lines[place - 1] if place else None
-    after = lines[place + 1] if place + 1 < len(lines) else None
-    return render(lines[place], before, after, words)
+def read_all(sources: Path) -> Iterator[tuple[str, Corpus]]:
+    """Read every data set in turn. Our own conversations are asked alone, and in homes with others."""
+    conversations = list(own.read(for_reports=False).corpora)
+    yield from (("own", corpus) for corpus in conversations)
+    random.Random(SEED).shuffle(conversations)
+    for start in range(0, len(conversations), TOGETHER):
+        yield "own, together", own.join(conversations[start : start + TOGETHER], "together")
+    sets = {
+        "friends": read_friends(sources / "friendsqa"),
+        "meetings": read_meetings(sources / "qmsum"),
+        "sections": read_sections(sources / "selqa"),
+        "paragraphs": read_paragraphs(sources / "xquad"),
+        "facts": read_strategies(sources / "strategyqa"),
+    }
+    for name, texts in sets.items():
+        yield from ((name, corpus) for corpus in make_homes(name, texts))
 
 
-def read_all(sources: Path, embedder: StaticEmbedder) -> Iterator[Asked]:
-    """Read every data set in turn."""
-    chance = random.Random(SEED)
-    yield from read_own(Path(__file__).parent / "conversations.txt")
-    yield from read_friends(sources / "friendsqa")
-    yield from read_meetings(sources / "qmsum", embedder)
-    yield from read_sections(sources / "selqa")
-    yield from read_paragraphs(sources / "xquad")
-    yield from read_strategies(sources / "strategyqa", chance)
+def read_check(data: str) -> Iterator[tuple[str, Corpus]]:
+    """Read one file to measure with, or our held-out conversations, alone and in one home."""
+    if data == "own":
+        held_out = own.read(for_reports=True).corpora
+        yield from (("held out", corpus) for corpus in held_out)
+        yield "held out, together", own.join(held_out, "together")
+        return
+    file = read(Path(data))
+    yield from ((file.name, corpus) for corpus in next(iter(arrangements(file).values())))
 
 
-def main() -> None:
-    sources, out = Path(sys.argv[1]), Path(sys.argv[2])
-    embedder = StaticEmbedder()
+def write_lists(corpora: Iterable[tuple[str, Corpus]], most: int, out: TextIO) -> dict[str, int]:
+    """Ask every question and write its candidates. Return the number of lists by set."""
     counts: dict[str, int] = {}
-    with out.open("w", encoding="utf-8") as file:
-        for row in add_wrong(read_all(sources, embedder), embedder):
-            if row["wrong"] and row["right"]:
-                counts[str(row["set"])] = counts.get(str(row["set"]), 0) + 1
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    print(counts, sum(counts.values()))
+    for name, corpus in corpora:
+        session_of = {turn.id: session.id for session in corpus.sessions for turn in session.turns}
+        with open_home(corpus, embedder="static") as home:
+            for question in corpus.questions:
+                ranked = home.memory.recaller.rank(question.text, Filters(), now=question.asked_at)
+                found = ranked.candidates[:most]
+                ids = [home.turn_of[candidate.line.id] for candidate in found]
+                words = words_of(question.text)
+                row = {
+                    "set": name,
+                    "category": question.category,
+                    "question": question.text,
+                    "lines": [render(candidate, words) for candidate in found],
+                    "scores": [round(score, 4) for score in ranked.scores[:most]],
+                    "ids": ids,
+                    "sessions": [session_of[id] for id in ids],
+                    "turns": question.turns,
+                    "wanted_sessions": question.sessions,
+                }
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m reranker.lists", description=__doc__)
+    parser.add_argument("sources", nargs="+")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args(arguments)
+    with args.out.open("w", encoding="utf-8") as out:
+        if args.check:
+            corpora = (pair for data in args.sources for pair in read_check(data))
+            print(write_lists(corpora, CHECKED, out))
+        else:
+            print(write_lists(read_all(Path(args.sources[0])), LEARNT, out))
 
 
 if __name__ == "__main__":

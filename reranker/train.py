@@ -1,9 +1,10 @@
 """Train the reranker on a GPU and write it as a quantised ONNX graph.
 
-    python reranker/train.py BASE LISTS.jsonl OUT [--seeds 1 2 3] [--check DEV.json ...]
+    python reranker/train.py BASE LISTS.jsonl OUT [--seeds 1 2 3] [--check CHECKS.jsonl]
 
-``BASE`` is the folder of all-MiniLM-L6-v2 (Apache-2.0), ``LISTS`` the output of lists.py. ``--check`` files
-hold candidates as recall ranks them, with their scores; the figures of every blend of both are printed.
+``BASE`` is the folder of all-MiniLM-L6-v2 (Apache-2.0), ``LISTS`` and ``CHECKS`` are from lists.py. For each
+blend of score and rating, the figures of ``CHECKS`` are printed. The rating is trained together with a share
+of recall's own score, so that it learns what the score doesn't know.
 It needs torch, transformers, onnx and onnxruntime, none of which Mnemos depends on.
 """
 
@@ -27,9 +28,15 @@ WRONG = 15
 LONGEST = 96
 RATE = 1e-4
 # How often a list of each set is seen in an epoch: what is least like a memory counts less.
-SHARES = {"own": 3.0, "friends": 1.0, "meetings": 1.0, "sections": 1.0, "paragraphs": 1.0, "facts": 0.7}
-BLENDS = (0.25, 0.5, 0.75, 1.0, 1.5)
-TOPS = (20, 25)
+SHARES = {
+    "own": 1.0, "own, together": 1.0, "friends": 1.0, "meetings": 1.0, "sections": 0.7, "paragraphs": 0.7,
+    "facts": 0.5,
+}  # fmt: skip
+# The share of recall's score that the rating is added to.
+SCORED = 0.3
+BLENDS = (0.25, 0.35, 0.5, 0.75, 1.0)
+# The number of candidates and of tokens that are read.
+READ = ((20, 1_440), (30, 1_800), (40, 10_000))
 
 
 class Reranker(nn.Module):
@@ -72,36 +79,47 @@ def batch(pairs: list[tuple[list[int], list[int]]], device: str) -> dict[str, to
     return {name: torch.from_numpy(value).to(device, non_blocking=True) for name, value in tensors.items()}
 
 
-def train(model, lists, pairs, epochs: int, seed: int) -> None:
+def read_lists(path: Path, pairs: Pairs) -> list[dict]:
+    """Read lists, and encode their lines."""
+    with path.open(encoding="utf-8") as file:
+        lists = list(map(json.loads, file))
+    for one in lists:
+        wanted = set(one["turns"])
+        one["pairs"] = pairs.encode(one["question"], one["lines"]) if one["lines"] else []
+        one["right"] = [place for place, id in enumerate(one["ids"]) if id in wanted]
+        one["wrong"] = [place for place, id in enumerate(one["ids"]) if id not in wanted]
+    return lists
+
+
+def train(model, lists, epochs: int, seed: int) -> None:
     chance = random.Random(seed)
-    encoded = [
-        (row["set"], pairs.encode(row["question"], row["right"]), pairs.encode(row["question"], row["wrong"]))
-        for row in lists
-    ]
-    steps = epochs * sum(SHARES[name] for name, _, _ in encoded) / LISTS
+    lists = [one for one in lists if one["right"] and one["wrong"]]
+    steps = epochs * sum(SHARES[one["set"]] for one in lists) / LISTS
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda n: min((n + 1) / 80, max(0.02, 0.5 * (1 + math.cos(math.pi * n / steps))))
+        optimizer, lambda n: min((n + 1) / 100, max(0.02, 0.5 * (1 + math.cos(math.pi * min(1, n / steps)))))
     )
     for epoch in range(epochs):
         drawn = [
             one
-            for one in encoded
-            for _ in range(int(SHARES[one[0]]) + (chance.random() < SHARES[one[0]] % 1))
+            for one in lists
+            for _ in range(int(SHARES[one["set"]]) + (chance.random() < SHARES[one["set"]] % 1))
         ]
         chance.shuffle(drawn)
         model.train()
         total = 0.0
         for start in range(0, len(drawn), LISTS):
-            rows, sizes = [], []
-            for _, right, wrong in drawn[start : start + LISTS]:
-                taken = [chance.choice(right), *chance.sample(wrong, min(WRONG, len(wrong)))]
-                rows += taken
-                sizes.append(len(taken))
+            rows, scores, sizes = [], [], []
+            for one in drawn[start : start + LISTS]:
+                wrong = chance.sample(one["wrong"], min(WRONG, len(one["wrong"])))
+                places = [chance.choice(one["right"]), *wrong]
+                rows += [one["pairs"][place] for place in places]
+                scores += [one["scores"][place] for place in places]
+                sizes.append(len(places))
             with torch.autocast("cuda", torch.bfloat16):
-                scores = model(**batch(rows, "cuda"))
-            parts = scores.float().split(sizes)
-            loss = torch.stack([-part.log_softmax(0)[0] for part in parts]).mean()
+                ratings = model(**batch(rows, "cuda"))
+            sums = ratings.float() + SCORED * torch.tensor(scores, device="cuda")
+            loss = torch.stack([-part.log_softmax(0)[0] for part in sums.split(sizes)]).mean()
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -127,21 +145,23 @@ def rate(model, lists) -> list[np.ndarray]:
 
 def report(check, model, name: str) -> None:
     """Print recall of lines at 1, 5 and 10 and of all sessions at 5, before and for every blend."""
-    for file, lists in check.items():
-        print(name, file, flush=True)
+    for part in dict.fromkeys(one["set"] for one in check):
+        lists = [one for one in check if one["set"] == part]
         rated = rate(model, lists)
-        print("  before", measure(lists, [np.array(one["scores"]) for one in lists]))
-        for top in TOPS:
+        print(name, part, "before", measure(lists, [np.array(one["scores"]) for one in lists]), flush=True)
+        for most, tokens in READ:
             for blend in BLENDS:
-                mixed = [mix(one["scores"], new, blend, top) for one, new in zip(lists, rated, strict=True)]
-                print(f"  top {top} blend {blend}", measure(lists, mixed), flush=True)
+                mixed = [mix(one, new, blend, most, tokens) for one, new in zip(lists, rated, strict=True)]
+                print(f"  {most} lines, {tokens} tokens, blend {blend}", measure(lists, mixed), flush=True)
 
 
-def mix(scores, rated, blend: float, top: int) -> np.ndarray:
-    mixed = np.array(scores, np.float64)
+def mix(one, rated, blend: float, most: int, tokens: int) -> np.ndarray:
+    mixed = np.array(one["scores"], np.float64)
     if len(mixed):
-        mixed[:top] += blend * (rated[:top] - rated[:top].max())
-        mixed[top:] -= 1_000
+        spent = np.cumsum([len(ids) for ids, _ in one["pairs"]])
+        read = max(1, min(most, int((spent <= tokens).sum())))
+        mixed[:read] += blend * (rated[:read] - rated[:read].max())
+        mixed[read:] -= 1_000
     return mixed
 
 
@@ -154,7 +174,7 @@ def measure(lists, scores) -> dict[str, float]:
             if wanted:
                 share = len(wanted & {one["ids"][n] for n in order[:cut]}) / len(wanted)
                 found.setdefault(f"r@{cut}", []).append(share)
-                if one["category"] == "multi-hop" and cut == 10:
+                if one["category"] in ("multi-hop", "multi") and cut == 10:
                     found.setdefault("multi@10", []).append(share)
         if one["wanted_sessions"]:
             seen = list(dict.fromkeys(one["sessions"][n] for n in order))[:5]
@@ -195,24 +215,20 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--check", type=Path, nargs="*", default=[])
+    parser.add_argument("--check", type=Path)
     args = parser.parse_args()
-    with args.lists.open(encoding="utf-8") as file:
-        lists = list(map(json.loads, file))
     pairs = Pairs(args.base)
-    check = {path.stem: json.loads(path.read_bytes()) for path in args.check}
-    for row in (row for rows in check.values() for row in rows):
-        row["pairs"] = pairs.encode(row["question"], row["lines"]) if row["lines"] else []
+    lists = read_lists(args.lists, pairs)
+    check = read_lists(args.check, pairs) if args.check else []
     states = []
     for seed in args.seeds:
         torch.manual_seed(0)
         model = Reranker(str(args.base)).cuda()
-        train(model, lists, pairs, args.epochs, seed)
+        train(model, lists, args.epochs, seed)
         states.append({name: value.clone() for name, value in model.state_dict().items()})
-        report(check, model, f"seed {seed}")
     if len(states) > 1:
         model.load_state_dict(average(states))
-        report(check, model, "average")
+    report(check, model, f"{len(states)} seeds")
     args.out.mkdir(parents=True, exist_ok=True)
     write(model, args.out)
 

@@ -41,8 +41,8 @@ _SUPERSEDED = 100.0
 _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
 # The number of candidates that the reranker reads, and the weight of its rating, chosen on development data.
-_READ_DEEPLY = 20
-_DEEP_WEIGHT = 0.3
+_READ_DEEPLY = 30
+_DEEP_WEIGHT = 0.4
 # Questions that share at least this part of their words are about the same thing.
 _ASKS_THE_SAME = 0.5
 _JUST_BELOW = 1e-6

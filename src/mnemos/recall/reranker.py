@@ -13,21 +13,17 @@ from pathlib import Path
 
 from mnemos.recall.embedders.transformer import Transformer, import_library, split_batches
 from mnemos.recall.features import Candidate
-from mnemos.recall.lines import Line
 from mnemos.text.words import STOP_WORDS, runs, stem
 
 # The maximum tokens of a question and a line together, and words of a question, as in training.
 _LONGEST = 96
 _QUESTION = 40
-# The number of tokens read for a question. One core reads about 9,000 per second.
-_MOST_TOKENS = 1_440
+# The number of tokens read for a question. One core reads at least 9,000 per second.
+_MOST_TOKENS = 1_800
 # The maximum characters of the line itself, and of the lines before and after it.
 LINE = 200
-AROUND = 48
+_AROUND = 48
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-
-Said = tuple[str, str]
-"""The speaker and the text of a line."""
 
 
 class Reranker:
@@ -63,20 +59,19 @@ def load() -> Reranker:
 def rate(query: str, candidates: Sequence[Candidate]) -> list[float]:
     """Rate the first candidates, as many as there is time for, with the extra's reranker."""
     words = words_of(query)
-    return load().rate(query, [_render(candidate, words) for candidate in candidates])
+    return load().rate(query, [render(candidate, words) for candidate in candidates])
 
 
-def _render(candidate: Candidate, words: frozenset[str]) -> str:
+def render(candidate: Candidate, words: frozenset[str]) -> str:
+    """Render a line for the model: its speaker, its most relevant part, and a little context."""
     line, stretch, place = candidate.line, candidate.stretch, candidate.position
-    before = after = None
+    parts = [f"{line.speaker}: {_cut(line.text, words)}"]
     if stretch is not None:
-        before = stretch.lines[place - 1] if place else None
-        after = stretch.lines[place + 1] if place + 1 < len(stretch.lines) else None
-    return render((line.speaker, line.text), _quote(before), _quote(after), words)
-
-
-def _quote(line: Line | None) -> Said | None:
-    return None if line is None else (line.speaker, line.text)
+        for before in stretch.lines[max(0, place - 1) : place]:
+            parts.append(f"< {before.speaker}: {before.text[-_AROUND:]}")
+        for after in stretch.lines[place + 1 : place + 2]:
+            parts.append(f"> {after.speaker}: {after.text[:_AROUND]}")
+    return " ".join(parts)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -84,22 +79,11 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(stem(form) for run in runs(text) for form in run.forms if form not in STOP_WORDS)
 
 
-def render(line: Said, before: Said | None, after: Said | None, words: frozenset[str]) -> str:
-    """Render a line for the model: its speaker, its most relevant part, and a little context."""
-    parts = [f"{line[0]}: {_cut(line[1], words)}"]
-    if before is not None:
-        parts.append(f"< {before[0]}: {before[1][-AROUND:]}")
-    if after is not None:
-        parts.append(f"> {after[0]}: {after[1][:AROUND]}")
-    return " ".join(parts)
-
-
 def _cut(text: str, words: frozenset[str]) -> str:
     """Cut a long text to the sentence with most words of the question, and the following text."""
     if len(text) <= LINE:
         return text
-    best, found = 0, -1
-    at = 0
+    at, best, found = 0, 0, -1
     for part in _SENTENCE.split(text):
         at = text.find(part, at)
         count = len(words_of(part) & words)
