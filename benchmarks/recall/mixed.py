@@ -7,16 +7,17 @@ file. The difference is paired, question by question.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from benchmarks.recall.paired import compare
+from benchmarks.recall.paired import Pair, compare
 from benchmarks.report import Result, Table
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, arrangements
 from mnemos.faces.cli.bench.measurement import ALL, Load, Taken, ask_all
 from mnemos.faces.cli.bench.report import HEADLINE
 
 MNEMOS = "mnemos"
+ALONE, MIXED = "alone", "in one home"
 
 
 def mix(files: Sequence[Data]) -> list[Data]:
@@ -67,33 +68,35 @@ def run(files: Sequence[Data], able: Mapping[str, Load], missing: Mapping[str, s
     for data, mixed in zip(files, mix(files), strict=True):
         metric = HEADLINE[data.format]
         rows: list[list[str]] = []
-        in_one_home: dict[str, Taken] = {}
+        taken: dict[str, dict[str, Taken]] = {ALONE: {}, MIXED: {}}
         for name, load in able.items():
             print(f"{data.name}: {name}", file=sys.stderr, flush=True)
-            alone, together = _ask(data, load, metric), _ask(mixed, load, metric)
-            in_one_home[name] = together
-            for part in (ALL, *data.categories):
-                pair = compare(alone, together, part, metric)
-                if pair is None:
-                    continue
+            alone = taken[ALONE][name] = _ask(data, load, metric)
+            together = taken[MIXED][name] = _ask(mixed, load, metric)
+            for part, pair in _compare(alone, together, data, metric):
                 figures[f"{data.name}, {name}, {part}"] = {"metric": metric, **asdict(pair)}
                 rows.append([f"{name}: {part}", *pair.cells()])
         count = sum(len(session.turns) for session in mixed.corpora[0].sessions)
         title = f"{data.name}: {metric}, alone and in one home of {count:,} messages"
         tables.append(Table(title, ("way", "questions", "alone", "mixed", "difference", "95%"), rows))
-        rows = []
-        for name in [name for name in in_one_home if name != MNEMOS]:
-            for part in (ALL, *data.categories):
-                pair = compare(in_one_home[name], in_one_home[MNEMOS], part, metric)
-                if pair is not None:
-                    figures[f"{data.name}, {name} against {MNEMOS}, {part}"] = {
-                        "metric": metric,
-                        **asdict(pair),
-                    }
+        for where, by_name in taken.items():
+            rows = []
+            for name in [name for name in by_name if name != MNEMOS]:
+                for part, pair in _compare(by_name[name], by_name[MNEMOS], data, metric):
+                    key = f"{data.name}, {where}, {name} against {MNEMOS}, {part}"
+                    figures[key] = {"metric": metric, **asdict(pair)}
                     rows.append([f"{name}: {part}", *pair.cells()])
-        headings = ("against", "questions", "theirs", "Mnemos", "difference", "95%")
-        tables.append(Table(f"{data.name}: {metric} in the same home, Mnemos against others", headings, rows))
+            headings = ("against", "questions", "theirs", "Mnemos", "difference", "95%")
+            tables.append(Table(f"{data.name}: {metric} {where}, Mnemos against others", headings, rows))
     return Result("recall-mixed", tables, figures, missing=dict(missing))
+
+
+def _compare(before: Taken, after: Taken, data: Data, metric: str) -> Iterator[tuple[str, Pair]]:
+    """Compare all questions, and those of each category."""
+    for part in (ALL, *data.categories):
+        pair = compare(before, after, part, metric)
+        if pair is not None:
+            yield part, pair
 
 
 def _ask(data: Data, load: Load, metric: str) -> Taken:
