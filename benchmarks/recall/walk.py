@@ -2,8 +2,8 @@
 
 The home has some of the conversations written for the reranker: chats of friends, meetings of teams and talks
 with an assistant, plus an agent's sessions with tool calls in two projects, a note, and a few facts and their
-updates. The chats are moved eight months back. The table says
-whether the text that a model would get has the answer; ``--show`` prints that text for each question.
+updates. The chats are moved eight months back. The table says whether the text that a model would get has the
+answer; ``--show`` prints that text for each question.
 """
 
 from __future__ import annotations

@@ -65,8 +65,6 @@ _NEAR = 0.3
 # The number of candidates that are judged closely.
 _LOOKED_AT = 70
 
-# Set last, and only for the few leading candidates.
-SENTENCE = "meaning_of_sentence"
 # The reranker's rating of a leading candidate, minus that of the best one.
 DEEP = "deep"
 # The points that a candidate lost because the reranker didn't read it.
@@ -405,8 +403,7 @@ HYBRID: Mapping[str, float] = {
     "words": 1.5,
     "cover": 1.5,
     "session": 2.25,
-    "meaning_around": 2.5,
-    "meaning_of_sentence": 0.75,
+    "meaning_around": 3.0,
     "codes": 3.0,
     "replies": 2.0,
     "follows": 1.25,
@@ -417,7 +414,7 @@ HYBRID: Mapping[str, float] = {
     "name": 1.25,
     "in_span": 2.75,
     "of_span": 1.75,
-    "asks": -2.25,
+    "asks": -1.75,
     "repeats": -15.0,
     "machine": -4.75,
     "asked_machine": 3.0,

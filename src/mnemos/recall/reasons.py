@@ -29,9 +29,6 @@ REASONS: Final[Mapping[str, Reason]] = {
     "meaning_around": Reason(
         "meaning", "meaning", "It is close to the question in meaning, together with the lines around it."
     ),
-    "meaning_of_sentence": Reason(
-        "meaning", "meaning of a sentence", "One of its sentences is close in meaning."
-    ),
     "session": Reason("conversation", "conversation", "Its conversation has much of the question."),
     "replies": Reason(
         "conversation", "reply", "It follows somebody else's question that has words of this one."

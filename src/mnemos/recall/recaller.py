@@ -22,12 +22,12 @@ from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, 
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import Embedding, Stored, describe_coverage
-from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, SENTENCE, UNREAD, Candidate, judge, sum_up
+from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, UNREAD, Candidate, judge, sum_up
 from mnemos.recall.hits import fits, make_excerpt, matches
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import Excerpt, pack
 from mnemos.recall.question import Question, describe_time, understand
-from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
+from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense
 from mnemos.recall.trace import NO_TRACE, Recorder, Trace
 from mnemos.recall.validity import asks_for_past, lend_scores, mark_earlier_statements
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
@@ -37,9 +37,6 @@ from mnemos.storage.passages import MESSAGE, Unembedded
 
 # Superseded facts are ranked after everything else.
 _SUPERSEDED = 100.0
-# The number of candidates read sentence by sentence, and the maximum length of their text.
-_READ_CLOSELY = 12
-_CHARACTERS_READ = 2_000
 # The number of candidates that the reranker reads, and the weight of its rating, chosen on development data.
 _READ_DEEPLY = 30
 _DEEP_WEIGHT = 0.4
@@ -249,8 +246,6 @@ class Recaller:
         found = [candidate for candidate in judge(scene, trace) if fits(candidate.line, filters)]
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [sum_up(candidate, weights) for candidate in found]
-        if means.sense is not None and means.embedder is not None:
-            _read_closely(found, scores, weights, means.sense, means.embedder)
         trace.score(found, scores, weights)
         trace.mark("judge")
         if deep:
@@ -363,31 +358,6 @@ class Recaller:
     def _read_whole(self, message_id: int) -> MessageRow | None:
         """Read a message of more than a million characters. Only its beginning was judged."""
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
-
-
-def _read_closely(
-    found: Sequence[Candidate],
-    scores: list[float],
-    weights: Mapping[str, float],
-    sense: Sense,
-    embedder: Embedder,
-) -> None:
-    """Read the few leading candidates sentence by sentence, and add that to their scores.
-
-    A line about something else may contain the answer.
-    """
-    for candidate in found:
-        candidate.features[SENTENCE] = 0.0
-    if embedder.kind != "static" or not found:
-        return
-    leading = heapq.nlargest(_READ_CLOSELY, range(len(found)), key=scores.__getitem__)
-    texts = [found[place].line.text[:_CHARACTERS_READ] for place in leading]
-    cosines = rate_sentences(embedder, texts, sense.vector)
-    highest = max(*cosines, 1e-9)
-    for place, cosine in zip(leading, cosines, strict=True):
-        nearness = max(cosine, 0.0) / highest
-        found[place].features[SENTENCE] = nearness
-        scores[place] += weights.get(SENTENCE, 0.0) * nearness
 
 
 def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], means: Means) -> Means:

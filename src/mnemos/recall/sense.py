@@ -7,7 +7,6 @@ hand-edited ones, and any others that are judged.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 # Words common in questions still contribute to the meaning.
 _LEAST_WEIGHT = 0.5
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_SENTENCES = 12
 # Characters that one question embeds in memory, in some tens of milliseconds, and pieces kept in total.
 TAIL_CHARACTERS = 60_000
 _MOST_PIECES = 4_000
@@ -259,17 +256,3 @@ class Surroundings:
         lengths = np.sqrt(np.einsum("rd,rd->r", sums, sums))
         found: list[float] = (np.einsum("rd,d->r", sums, self._question) / np.maximum(lengths, 1e-9)).tolist()
         return found
-
-
-def rate_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
-    """Return the cosine of each text's sentence that is nearest to the question."""
-    import numpy as np
-
-    sentences: list[str] = []
-    starts: list[int] = []
-    for text in texts:
-        starts.append(len(sentences))
-        sentences += [s for s in _SENTENCE.split(text)[:_SENTENCES] if s] or [text]
-    cosines = np.einsum("ij,j->i", embed(embedder, sentences), question)
-    found: list[float] = np.maximum.reduceat(cosines, starts).tolist()
-    return found

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from scenes import judged, scene, strip
 
 from mnemos.recall.candidates import Sense
-from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.lines import Scene
-from mnemos.recall.sense import Surroundings, rate_sentences
+from mnemos.recall.sense import Surroundings
 from mnemos.storage.passages import Units
 
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
@@ -52,40 +51,3 @@ def test_the_answer_to_a_line_in_the_same_direction_is_nearer_than_that_to_anoth
 def with_vectors(made: Scene, vectors: dict[int, np.ndarray]) -> Scene:
     units = Units(np.array(list(vectors), np.int64), np.stack(list(vectors.values())))
     return replace(made, surroundings=Surroundings(units, Sense("model", EAST)))
-
-
-# --- sentences --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def static() -> StaticEmbedder:
-    return StaticEmbedder()
-
-
-def nearest(static: StaticEmbedder, question: str, *texts: str) -> list[float]:
-    return rate_sentences(static, texts, static.embed([question])[0])
-
-
-def test_a_sentence_that_answers_is_found_in_a_line_about_something_else(static: StaticEmbedder) -> None:
-    told = "Lunch was good today. We moved the database to another machine. The weather is fine."
-    among, alone, none = nearest(
-        static,
-        "moving the database",
-        told,
-        "We moved the database to another machine.",
-        "Lunch was good today.",
-    )
-    assert among == pytest.approx(alone, abs=1e-6)
-    assert among > none
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "\ud800", "?!?!", "。"])
-def test_a_text_without_a_sentence_is_near_to_nothing(static: StaticEmbedder, text: str) -> None:
-    cosine, other = nearest(static, "kayak", text, "a kayak")
-    assert cosine <= other
-    assert np.isfinite(cosine)
-
-
-def test_reading_closely_ends(static: StaticEmbedder) -> None:
-    (cosine,) = nearest(static, "kayak", "So it goes. " * 500 + "A kayak.")
-    assert cosine < 0.9
