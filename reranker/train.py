@@ -36,7 +36,7 @@ SHARES = {
 SCORED = 0.3
 BLENDS = (0.25, 0.35, 0.5, 0.75, 1.0)
 # The number of candidates and of tokens that are read.
-READ = ((20, 1_440), (30, 1_800), (40, 10_000))
+READ = ((20, 1_440), (30, 1_700), (40, 10_000))
 
 
 class Reranker(nn.Module):

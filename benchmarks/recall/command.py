@@ -108,7 +108,7 @@ def _learn(files: Sequence[Data], options: argparse.Namespace) -> None:
     from benchmarks.recall import learn
 
     tables = learn.run(
-        [*files, *own.read_files(for_reports=False)],
+        [*files, *(own.read_files(for_reports=False) if options.own else ())],
         pools=options.pool,
         lexical=options.lexical,
         folds=options.folds,
@@ -156,6 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--languages", type=Path, nargs="+", metavar="FILE", help="files in SQuAD's format")
     parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
     parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")
+    parser.add_argument("--own", action="store_true", help="fit on our own conversations, too")
     parser.add_argument("--lexical", action="store_true", help="of the ranker without vectors")
     parser.add_argument("--folds", type=int, default=5, metavar="K", help="for cross-validation")
     parser.add_argument(

@@ -22,10 +22,10 @@ WEAK: Final = "weak"
 NONE: Final = "none"
 
 NAMED: Final[Mapping[str, float]] = {
-    "lead": 0.26, "share": 2.02, "nearness": 4.33, "by_named": 0.34, "bias": -4.34,
+    "lead": 0.35, "share": 2.12, "nearness": 6.19, "by_named": 0.33, "bias": -5.25,
 }  # fmt: skip
 UNNAMED: Final[Mapping[str, float]] = {
-    "lead": 0.47, "share": 2.17, "nearness": 9.88, "passages": -0.47, "bias": -3.52,
+    "lead": 0.53, "share": 3.33, "nearness": 8.42, "passages": -0.31, "bias": -4.49,
 }  # fmt: skip
 NAMED_BY_WORDS: Final[Mapping[str, float]] = {
     "share": 3.76, "by_named": 0.51, "bias": -2.6,
@@ -37,8 +37,8 @@ UNNAMED_BY_WORDS: Final[Mapping[str, float]] = {
 # Unrelated texts score up to this by chance.
 _NEAR_AT_ALL = 0.2
 # The minimum share of the best score for a hit, with and without a part of the question in it.
-_LEAST_LINKED = 0.3
-_LEAST = 0.45
+_LEAST_LINKED = 0.2
+_LEAST = 0.3
 _FIRST = 10
 _LOOKED_AT = 5
 _NEAR = 3

@@ -7,7 +7,7 @@ The weights come from a listwise fit on five LoCoMo conversations, fifty LongMem
 conversations in ``reranker/conversations`` that are not held out, rounded to quarters. ``python -m benchmarks
 recall --fit`` shows a new fit and its effect. ``asked_machine``, ``codes``, ``elsewhere``, ``latest`` and
 ``repeats`` were set by hand, because hardly any question is about them, and so were ``follows`` and
-``length``, because their fitted weights cost two points of LoCoMo's multi-hop questions.
+``brief``, because their fitted weights cost two points of LoCoMo's multi-hop questions.
 """
 
 from __future__ import annotations
@@ -37,11 +37,9 @@ _WORDS_OF_A_STATEMENT = 8
 # An agent's tool calls and results count less than its words.
 _OF_A_TOOL = 0.5
 # A line of 72 characters means little without the lines before it, and one of 320 says enough by itself.
-# Facts are short because they are terse.
 _SHORT = 72
 _LINES_FOLLOWED = 2
 _LONG = math.log1p(320)
-_LENGTH_OF_A_FACT = 0.75
 # A repeated question may begin with a greeting, and a quarter of its words may differ.
 _LONGEST_REPEAT = 400
 _WORDS_OF_COURTESY = 2
@@ -220,7 +218,8 @@ def _alone(scene: Scene, candidate: Candidate, named: frozenset[str]) -> None:
     shares = scene.shares
     features["cover"] = sum([shares[word] * min(1.0, count) for word, count in line.strengths.items()])
     features["codes"] = _codes(scene, line)
-    features["length"] = _LENGTH_OF_A_FACT if line.passage else min(1.0, math.log1p(len(line.text)) / _LONG)
+    # Facts and the like are short because they are terse.
+    features["brief"] = 0.0 if line.passage else max(0.0, 1 - math.log1p(len(line.text)) / _LONG)
     features["speaker"] = float(_is_of(line, named, scene)) if named else 0.5
     features["time"] = float(question.wants_time and times.has_time(text))
     features["number"] = float(question.wants_number and has_number(text))
@@ -407,13 +406,13 @@ HYBRID: Mapping[str, float] = {
     "codes": 3.0,
     "replies": 2.0,
     "follows": 1.25,
-    "length": 2.0,
     "speaker": 2.5,
     "time": 2.25,
     "number": 2.25,
     "name": 1.25,
     "in_span": 2.75,
     "of_span": 1.75,
+    "brief": -2.0,
     "asks": -1.75,
     "repeats": -15.0,
     "machine": -4.75,

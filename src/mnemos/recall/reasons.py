@@ -46,7 +46,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "time": Reason("answer", "a time", "The question asks for a time, and it has one."),
     "number": Reason("answer", "a number", "The question asks for a number, and it has one."),
     "name": Reason("answer", "a name", "The question asks for a name, and it has one."),
-    "length": Reason("answer", "length", "A longer line says more."),
+    "brief": Reason("answer", "brief", "It is short, so it says little by itself."),
     "asks": Reason("answer", "asks", "It asks more than it states."),
     "repeats": Reason("answer", "same question", "It is the same question, asked before."),
     "in_span": Reason("time", "from that time", "It is from the time asked about, or from shortly after."),

@@ -19,7 +19,7 @@ from mnemos.text.words import STOP_WORDS, runs, stem
 _LONGEST = 96
 _QUESTION = 40
 # The number of tokens read for a question. One core reads at least 9,000 per second.
-_MOST_TOKENS = 1_800
+_MOST_TOKENS = 1_700
 # The maximum characters of the line itself, and of the lines before and after it.
 LINE = 200
 _AROUND = 48

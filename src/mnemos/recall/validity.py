@@ -28,7 +28,7 @@ _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
 # The smallest difference that ranks one score ahead of another.
 _AHEAD: Final = 1e-6
 # A possible update with less than this share of the older fact's score is about something else, unless both
-# name the same thing. It excludes 35 % of links between unrelated facts and 1 % of real updates.
+# name the same thing. A higher share would lose more updates than unrelated facts.
 _LEAST_SHARE: Final = 0.45
 _PAST: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|earlier|in the past|history"
