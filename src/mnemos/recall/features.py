@@ -7,7 +7,7 @@ The weights come from a listwise fit on five LoCoMo conversations, fifty LongMem
 conversations in ``reranker/conversations`` that are not held out, rounded to quarters. ``python -m benchmarks
 recall --fit`` shows a new fit and its effect. ``asked_machine``, ``codes``, ``elsewhere``, ``latest`` and
 ``repeats`` were set by hand, because hardly any question is about them, and so were ``follows`` and
-``brief``, because their fitted weights cost two points of LoCoMo's multi-hop questions.
+``brief``, because their fitted weights cost three points of LoCoMo's multi-hop questions.
 """
 
 from __future__ import annotations
