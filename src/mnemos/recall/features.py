@@ -399,8 +399,8 @@ def _normalise(found: list[Candidate]) -> None:
 
 
 HYBRID: Mapping[str, float] = {
-    "words": 1.5,
-    "cover": 1.5,
+    "words": 2.0,
+    "cover": 2.0,
     "session": 2.25,
     "meaning_around": 3.0,
     "codes": 3.0,
