@@ -22,10 +22,10 @@ WEAK: Final = "weak"
 NONE: Final = "none"
 
 NAMED: Final[Mapping[str, float]] = {
-    "lead": 0.35, "share": 2.12, "nearness": 6.19, "by_named": 0.33, "bias": -5.25,
+    "lead": 0.23, "share": 1.87, "nearness": 6.2, "by_named": 0.39, "bias": -4.83,
 }  # fmt: skip
 UNNAMED: Final[Mapping[str, float]] = {
-    "lead": 0.53, "share": 3.33, "nearness": 8.42, "passages": -0.31, "bias": -4.49,
+    "lead": 0.48, "share": 3.22, "nearness": 9.0, "passages": -0.32, "bias": -4.67,
 }  # fmt: skip
 NAMED_BY_WORDS: Final[Mapping[str, float]] = {
     "share": 3.76, "by_named": 0.51, "bias": -2.6,
